@@ -25,6 +25,7 @@ _LIMITS = device_limits("8.0")  # 7.0, 9.0 and 10.0 have as many warps and regis
 _USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024  # by which the text of a loop bounds its block (`backends.nvrtc`)
 _REGISTERS, _OPERATIONS = 24, 4  # of a loop that computes nothing; operations for which it takes one more
 _REGISTER_BYTES = 4
+_LAUNCHING = ("tile", "block")
 _KEPT = 4096  # points
 
 
@@ -36,10 +37,14 @@ class Rows:
     tunables: tuple[Tunable, ...]
     values: tuple[tuple[Setting, ...], ...]
 
-    def settings(self, point: Point) -> dict[str, Setting]:
-        """What a point sets, by the names of tunables."""
-        rows = zip(self.tunables, self.values, point, strict=False)
-        return {row.name: values[at] for row, values, at in rows}
+    def settings(self) -> Callable[[Point], dict[str, Setting]]:
+        """What a point sets of launches, by the names of tunables; of thousands of rows only these are looked at."""
+        rows = [
+            (number, row.name, values)
+            for number, (row, values) in enumerate(zip(self.tunables, self.values, strict=True))
+            if row.section == "T" or row.member in _LAUNCHING
+        ]
+        return lambda point: {name: values[point[number]] for number, name, values in rows}
 
 
 def footprint(
@@ -58,6 +63,7 @@ def footprint(
     many = threads or available_threads()
     caches = cache_bytes(), last_cache_bytes()
     schedule, cpu = rows.plan.schedule, rows.plan.choices.plan.cpu
+    settings = rows.settings()
 
     @lru_cache(maxsize=_KEPT)
     def of_tile(choices: TilingChoices) -> int:
@@ -66,7 +72,7 @@ def footprint(
         return bytes_in_use(tiled.main, extents, sizes)
 
     def numbers(point: Point) -> tuple[float, ...]:
-        named = rows.settings(point)
+        named = settings(point)
         taken = 0
         if named.get("schedule", schedule) != STEPWISE:
             plan = rows.plan.choices.plan
@@ -94,9 +100,10 @@ def device_share(rows: Rows, tiled: Plan | None, outlook: MachineOutlook | None)
         return None
     features = _features(rows.plan, outlook)
     device, schedule = rows.plan.choices.plan.device, rows.plan.schedule
+    settings = rows.settings()
 
     def numbers(point: Point) -> tuple[float, ...]:
-        named = rows.settings(point)
+        named = settings(point)
         if towers is not None and named.get("schedule", schedule) != STEPWISE:
             return (log2(1.0 + _share_of_a_tower(towers, named)),)
         general = _number(named.get("block"), device.block)

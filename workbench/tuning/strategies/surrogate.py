@@ -52,6 +52,7 @@ class Surrogate:
     _known: Known = field(default_factory=dict)
     _asked: dict[Point, None] = field(default_factory=dict)  # without a score so far
     _said: dict[Point, tuple[float, ...]] = field(default_factory=dict)  # by the outlook, of what is known or asked for
+    _taken: dict[Point, tuple[float, ...]] = field(default_factory=dict)  # by their launches, of the same
     _met: set[Hashable] = field(default_factory=set)  # keys of these
     _own: tuple[int, ...] = field(init=False)  # parameters that the outlook says nothing about
     _all: tuple[list[Point], Matrix] | None = field(init=False, default=None)
@@ -80,7 +81,9 @@ class Surrogate:
         return Origin()
 
     def _look_at(self, point: Point) -> None:
-        """Remember what the outlook says of a point that is known or asked for."""
+        """Remember what the outlook says of a point that is known or asked for, and what its launches take."""
+        if self.space.launches is not None and point not in self._taken:
+            self._taken[point] = self.space.launches(point)
         outlook = self.space.outlook
         if outlook is not None and point not in self._said:
             self._said[point] = outlook.of(point)
@@ -231,7 +234,8 @@ class Surrogate:
             else:
                 columns.append((column == np.arange(count)) * (_APART / math.sqrt(2.0)))
         if self.space.launches is not None:
-            columns.append(np.array([self.space.launches(point) for point in points]) * _LAUNCHES)
+            taken = [self._taken.get(point) or self.space.launches(point) for point in points]
+            columns.append(np.array(taken) * _LAUNCHES)
         if outlook is not None:
             said = [self._said.get(point) or outlook.of(point) for point in points]
             columns.append(np.array(said) * _APART)

@@ -12,6 +12,7 @@ from workbench.backends.processor import (
     processor_text,
     shared_cache_bytes,
     telling_lines,
+    third_cache_is_near,
 )
 
 
@@ -81,13 +82,17 @@ def test_this_processor_says_the_same_twice():
 
 def test_threads_share_the_third_cache_with_cores_that_are_not_seen(monkeypatch):
     monkeypatch.setattr(processor, "_cache_sizes", lambda: {"1": 1 << 15, "2": 1 << 20, "3": 1 << 25})
-    assert [shared_cache_bytes(threads) for threads in (1, 4, 16)] == [1 << 22, 1 << 22, 1 << 20]
+    assert [shared_cache_bytes(threads) for threads in (1, 4, 16)] == [1 << 23, 1 << 22, 1 << 20]
+    assert third_cache_is_near()
     assert last_cache_bytes() == 1 << 25
     monkeypatch.setattr(
         processor, "_cache_sizes", lambda: {"2": 1 << 21, "3": 260 << 20}
     )  # a guest's on a large server
+    assert [shared_cache_bytes(threads) for threads in (1, 4, 13)] == [260 << 17, 260 << 17, 10 << 20]
+    assert not third_cache_is_near()
     assert last_cache_bytes() == 1 << 25
     monkeypatch.setattr(processor, "_cache_sizes", lambda: {"2": 1 << 19, "3": 6 << 20})
     assert last_cache_bytes() == 6 << 20
     monkeypatch.setattr(processor, "_cache_sizes", dict)
     assert shared_cache_bytes(1) == 0
+    assert not third_cache_is_near()

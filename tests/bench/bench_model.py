@@ -15,13 +15,13 @@ from statistics import median
 
 import numpy as np
 
-from workbench.backends.processor import cache_bytes, shared_cache_bytes
+from workbench.backends.processor import cache_bytes
+from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.backends.toolchain import find_toolchain
 from workbench.commands.bench.problems import problem_named
 from workbench.planning.cost import CacheLevel, HostFigures, memory_bytes
 from workbench.planning.schedules.forecast import forecasts
 from workbench.planning.schedules.least_traffic import least_bytes
-from workbench.planning.schedules.locality import tile_sizes
 from workbench.run.progress import silent
 
 CASES = (
@@ -124,8 +124,7 @@ def measure(name, shape, code, rounds):
     }
     kernels = {kind: run.compiled.plan.main for kind, (run, _) in runs.items()}
     figures = ceilings(code, memory_bytes(runs["step"][0].compiled.plan, extents) // 8 * 8)
-    caches = cache_bytes(), shared_cache_bytes(1)
-    sizes = tile_sizes(kernels["tile"], extents, runs["tile"][0].compiled.plan.choices.plan.tiling, 1, *caches)
+    sizes = tile_sizes_here(kernels["tile"], extents, runs["tile"][0].compiled.plan.choices.plan.tiling, 1)
     for run, steps in runs.values():
         run.run(steps, progress=silent)
     found = {kind: [] for kind in runs}

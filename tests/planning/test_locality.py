@@ -150,6 +150,31 @@ def test_planes_leave_the_second_cache_only_until_steps_suffice(order, edge, thi
     assert near or updates_per_move(kernel.tiling, extents, lower) < 4.0
 
 
+@pytest.mark.parametrize(("order", "height", "spaces"), [(2, 16, 12), (4, 16, 6), (8, 8, 6)])
+def test_planes_fill_a_near_third_cache_until_levels_suffice(order, height, spaces):
+    """15 levels a move of a star of reach 1 are 16 levels high; a part of 8 MiB ends those of reach 4 before."""
+    kernel, extents = tiled(wave_of_order(order), 3), (384,) * 3
+    near = tile_sizes(kernel, extents, TilingChoices(), 2, MIB // 2, 8 * MIB, shared_is_near=True)
+    assert (near.height, near.spaces) == (height, spaces)
+    assert near.height > tile_sizes(kernel, extents, TilingChoices(), 2, MIB // 2, 8 * MIB).height
+    assert bytes_in_use(kernel, extents, near) <= 8 * MIB
+
+
+def test_rows_fill_a_near_third_cache_until_levels_suffice():
+    """Whole rows of 4096 cells in f64: two arrays of 17 of them take 1.1 MiB. Two stages a step count as two levels."""
+    far, near = (
+        tile_sizes(tiled(HEAT, 2), (4096, 4096), TilingChoices(), 2, MIB // 2, 8 * MIB, shared_is_near=is_near)
+        for is_near in (False, True)
+    )
+    assert far.chunk < 4096
+    assert (near.height, near.spaces) == (16, 128)
+    assert near.chunk >= 4096
+    kernel = tiled(STAGED, 2)
+    assert kernel.tiling.levels == 2
+    staged = tile_sizes(kernel, (4096, 4096), TilingChoices(), 2, MIB // 2, 8 * MIB, shared_is_near=True)
+    assert staged.height == 16
+
+
 def gray_scott_tiles(rows, cells, cache, threads=2):
     kernel = gray_scott.machine().with_choices(schedule="diamond").plan("openmp").main
     return kernel, tile_sizes(kernel, (rows, cells), TilingChoices("diamond"), threads, cache)

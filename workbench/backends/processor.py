@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.planning.schedules.locality import CACHE_BYTES
 
 _MOST_OF_LAST = 32 << 20  # bytes
+_OF_FEW_CORES = 48 << 20  # bytes of a third cache; larger ones are those of many cores together
 
 # Lines of /proc/cpuinfo that say what a compiler may use; clock rates and the like change from look to look.
 _TELLING = (
@@ -71,9 +72,18 @@ def cache_bytes() -> int:
 def shared_cache_bytes(threads: int) -> int:
     """Bytes that each of so many threads may fill of the third cache, 0 where the system tells of none.
 
-    At most an eighth: cores that this process does not see, of other machines on the same processor, use it too.
+    At most an eighth, of few cores' a quarter: cores that this process does not see, of other machines on the same
+    processor, use it too.
     """
-    return _cache_sizes().get("3", 0) // max(8, 2 * threads)
+    return _cache_sizes().get("3", 0) // max(4 if third_cache_is_near() else 8, 2 * threads)
+
+
+def third_cache_is_near() -> bool:
+    """Whether few cores share the third cache, so that it gives them data nearly as fast as their second ones do.
+
+    Told by its size: one of many cores is spread over all of them, and each has a small part of what it moves.
+    """
+    return 0 < _cache_sizes().get("3", 0) <= _OF_FEW_CORES
 
 
 def last_cache_bytes() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes, third_cache_is_near
 from workbench.planning.choices import TilingChoices
 from workbench.planning.plan import KernelPlan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
@@ -16,4 +16,5 @@ def tile_sizes_here(
     threads: 0 for all that this process may use.
     """
     many = threads or available_threads()
-    return tile_sizes(kernel, extents, choices, many, cache_bytes(), shared_cache_bytes(many))
+    caches = cache_bytes(), shared_cache_bytes(many)
+    return tile_sizes(kernel, extents, choices, many, *caches, shared_is_near=third_cache_is_near())

@@ -27,6 +27,7 @@ _LEAST_OF_WHOLE = 3.5  # steps for each time that values are moved, with which w
 _PLANES = 4  # of a wave of planes
 _NEAR = 1.25  # second caches that planes of three dimensions may fill: not all of a tile's are in use at a time
 _ENOUGH = 4.0  # steps for each time that values are moved, for which planes may lie in the third cache
+_ENOUGH_NEAR = 15.0  # such levels, for which planes and rows may lie in a third cache that few cores share
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def tile_sizes(
     threads: int = 1,
     cache_bytes: int = CACHE_BYTES,
     shared_bytes: int = 0,
+    *,
+    shared_is_near: bool = False,
 ) -> TileSizes | None:
     """Return the sizes of tiles of these extents, None where a kernel or its extents have no room for any.
 
@@ -53,6 +56,8 @@ def tile_sizes(
     fits into the cache, and that each thread has tiles enough. shared_bytes: a thread's part of a cache behind its
     core's own, where planes of three dimensions may be: levels pass through few of them at a time. Tiles of planes are
     taller than the second cache has room for only until they do steps enough for each time that values are moved.
+    shared_is_near: that cache is nearly as fast as the second one; then rows of two dimensions may be there too, and
+    more steps are worth it.
     """
     tiling = kernel.tiling
     depth = choices.depth or DEPTH
@@ -62,9 +67,11 @@ def tile_sizes(
     swept = tiling.roles.index("wave") if "wave" in tiling.roles else None
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
-    chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, threads, cache_bytes)
-    caches = cache_bytes, shared_bytes
-    width = given[axis] or 2 * slope * _best_height(kernel, tiling, extents, threads, chunk, caches)
+    near, far = _rooms(len(extents), cache_bytes, shared_bytes, shared_is_near=shared_is_near)
+    enough = max(_ENOUGH_NEAR / tiling.levels, _ENOUGH) if shared_is_near else _ENOUGH
+    room = far if len(extents) == 2 else near
+    chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, threads, room)
+    width = given[axis] or 2 * slope * _best_height(kernel, tiling, extents, threads, chunk, (near, far), enough)
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
     if found is None:
         return None
@@ -84,8 +91,15 @@ def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int,
     return (most // shared, shared) if most >= shared else (height, spaces)
 
 
-def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, cache_bytes: int) -> int:
-    """Planes of a wave in three dimensions, cells of a row in two.
+def _rooms(axes: int, cache_bytes: int, shared_bytes: int, *, shared_is_near: bool) -> tuple[float, float]:
+    """Bytes that a tile may fill, and those that it may until it does steps enough for each time that values move."""
+    near = (_SHARE if axes < 3 else _NEAR) * cache_bytes
+    further = axes > 2 or (axes == 2 and shared_is_near)
+    return near, max(near, shared_bytes if further else 0)
+
+
+def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, room: float) -> int:
+    """Planes of a wave in three dimensions, cells of a row in two, for tiles of at most `room` bytes.
 
     Rows stay whole where tiles of whole rows are tall enough: those of a part begin between two lines at most levels,
     and their vectors cross lines, so that lower tiles of whole rows take less time.
@@ -95,7 +109,6 @@ def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads
     if len(extents) > 2:
         return _PLANES
     lag = 2 * _TALLEST * tiling.slopes[1]
-    room = _SHARE * cache_bytes
     rows = 2 * max(tiling.slopes[0], 1) * (_TALLEST + 1)
     cut = max(int(room / (rows * _cell_bytes(kernel))) - lag, _LEAST_CELLS) // _CELLS_ON_LINES * _CELLS_ON_LINES
     if cut >= extents[1]:
@@ -110,15 +123,12 @@ def _best_height(
     extents: tuple[int, ...],
     threads: int,
     chunk: int,
-    caches: tuple[int, int],
+    rooms: tuple[float, float],
+    enough: float,
 ) -> int:
-    """The height of tiles by the second cache and a thread's part of the third one, which planes may fill."""
-    cache_bytes, shared_bytes = caches
-    if len(extents) < 3:
-        return _height(kernel, tiling, extents, threads, _SHARE * cache_bytes, chunk)
-    near = _height(kernel, tiling, extents, threads, _NEAR * cache_bytes, chunk)
-    far = _height(kernel, tiling, extents, threads, max(_NEAR * cache_bytes, shared_bytes), chunk)
-    return next((height for height in range(near, far) if _steps_a_move(tiling, height) >= _ENOUGH), far)
+    """The height of tiles by the second cache and a thread's part of the third one, filled until steps are enough."""
+    near, far = (_height(kernel, tiling, extents, threads, room, chunk) for room in rooms)
+    return next((height for height in range(near, far) if _steps_a_move(tiling, height) >= enough), far)
 
 
 def _steps_a_move(tiling: Tiling, height: int) -> float:

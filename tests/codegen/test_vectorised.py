@@ -1,7 +1,9 @@
 """The compiler's own report: every inner loop of these programs is vectorised."""
 
+import numpy as np
 import pytest
 
+import workbench as wb
 from tests.codegen.golden_programs import planned
 from tests.programs.life import TEXT as LIFE
 from workbench.backends.compile_pool import Unit
@@ -9,6 +11,8 @@ from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.vectorisation import inner_loops
 from workbench.frontend.cell import trace_cell
 from workbench.graph.elementary import SEQUENCES
+from workbench.language import fold
+from workbench.pipeline import plan_for
 from workbench.planning import plan_graph
 
 ROOTS = """
@@ -58,6 +62,37 @@ def test_loops_over_dd_take_several_vectors_at_once():
     ]
     assert found[0][2] == "large |= compute_quickly(done + lane, lane);"
     assert found[1][-1] == "made |= int16_t(i);"
+
+
+def test_folds_of_conditions_have_vectors():
+    """Conditions are kept as numbers of the width of what is compared; as bytes, gcc has no select between them."""
+
+    def is_near(x, y):
+        x, y = x[:, None], y[None, :]
+        return np.any(np.where((x > y) & (x > 0), x * y, np.inf) < 3.0, axis=0)
+
+    machine = wb.collective(is_near).machine(np.ones(5), np.ones(300))
+    program = OpenmpBackend().compile(plan_for(machine.graph, machine.choices, "openmp"))
+    report, file = program.built.report, Unit(program.built.name, "").file_name
+    (loop,) = (each for each in inner_loops(program.source, report, file) if each.vectors)
+    assert "lane < width" in program.source.text.splitlines()[loop.line - 1]
+    assert "Leaf<int64_t, lanes>" in program.source.text
+
+
+def test_cells_of_records_are_computed_by_a_function():
+    """Structs that are declared in a loop of OpenMP lie in memory for each of its lanes."""
+
+    def nearest(x, y):
+        def nearer(p, q):
+            return tuple(np.where(q[0] < p[0], b, a) for a, b in zip(p, q, strict=True))
+
+        first = fold(nearer, (x, y), axis=0, identity=(np.inf, 0.0))
+        return first[1] * first[1] + first[0]
+
+    text = wb.collective(nearest).machine(np.ones((5, 300)), np.ones((5, 300))).source("openmp").text
+    last = text[text.index("void sweep_") :]
+    assert "const auto compute = " in last
+    assert "compute(i);" in last
 
 
 @pytest.mark.parametrize("name", ["wave", "hello_delayed", "hello_manifest", "heat", *CELLS])

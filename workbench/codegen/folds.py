@@ -21,6 +21,7 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Arith
 from workbench.graph.fused_sums import is_fused_sum
+from workbench.graph.types import BOOL
 from workbench.planning.axes import kept_axes, listed
 from workbench.planning.plan import Subkernel
 from workbench.planning.tunables import MOST_UNROLLED
@@ -66,8 +67,9 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     statements = list(code.cell)
     values: list[FoldedValue] = []
     for home, tree, lane, target in zip(subkernel.outputs, trees, cells, targets, strict=True):
-        values.append(folded_value(writer, home.node, tree, lane, target, f"{target}_array"))
         statements.append(taking(writer, home.node, f"{lane}[i - first]", [results[n] for n in operands[home.node]]))
+        value = folded_value(writer, home.node, tree, lane, target, f"{target}_array")
+        values.append(replace(value, type=_lane_type(writer, home.node, code) or value.type))
     reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
     writes = [Array(v.array, f"{v.stored}*", home.slot) for v, home in zip(values, subkernel.outputs, strict=True)]
     pointers = tuple(
@@ -103,6 +105,18 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
 def _lanes_of_roots(values: Sequence[FoldedValue]) -> int:
     """Lanes where roots are taken: of numbers of 32 bits twice as many, which are as many vectors as those of 64."""
     return 2 * FEW_LANES if all(value.type == "float" for value in values) else FEW_LANES
+
+
+def _lane_type(writer: KernelWriter, node: int, code: CellCode) -> str:
+    """Of a condition, a whole number as wide as the numbers that cells compute: gcc makes no vectors of both widths.
+
+    "" where a value keeps its own type.
+    """
+    if writer.nodes[node].value_type != BOOL or not writer.combine(node).startswith("combine_logical"):
+        return ""
+    types = {writer.nodes[each].value_type for statement in code.cell for each in statement.nodes}
+    widest = max((type_.itemsize for type_ in types if not (type_.is_pair or type_.is_record)), default=1)
+    return {4: "int32_t", 8: "int64_t"}.get(widest, "")
 
 
 def entering(writer: KernelWriter, node: int) -> tuple[int, ...]:

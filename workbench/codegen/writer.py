@@ -107,8 +107,9 @@ class KernelWriter:
         return RESERVED | shapes | noted if shapes or noted else RESERVED
 
     def extends(self, statements: Iterable[Statement]) -> bool:
-        """Whether some of them compute with type dd."""
-        return any(self.nodes[node].value_type.is_record for s in statements for node in s.nodes)
+        """Whether some of them compute with structs: type dd, or pairs."""
+        types = {self.nodes[node].value_type for s in statements for node in s.nodes}
+        return any(type_.is_record or type_.is_pair for type_ in types)
 
     # ---- what is the same in all cells
 

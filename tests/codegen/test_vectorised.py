@@ -64,6 +64,17 @@ def test_loops_over_dd_take_several_vectors_at_once():
     assert found[1][-1] == "made |= int16_t(i);"
 
 
+def test_sums_of_whole_chunks_go_from_arrays_to_lanes_in_registers():
+    """A buffer of 1024 products between is half as fast where the arrays are in the second cache."""
+    machine = wb.collective(lambda x, y: np.sum(x * y)).machine(*np.ones((2, 5000), np.float32))
+    program = OpenmpBackend().compile(plan_for(machine.graph, machine.choices, "openmp"))
+    report, file = program.built.report, Unit(program.built.name, "").file_name
+    lines = program.source.text.splitlines()
+    first = next(loop for loop in inner_loops(program.source, report, file) if "lane < LANES" in lines[loop.line - 1])
+    assert first.vectors
+    assert any("made.result_cells.take(" in line for line in lines[first.line : first.line + 4])
+
+
 def test_folds_of_conditions_have_vectors():
     """Conditions are kept as numbers of the width of what is compared; as bytes, gcc has no select between them."""
 

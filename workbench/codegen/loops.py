@@ -12,6 +12,9 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.turns import Stage, lane_count
 from workbench.planning.plan import Margins
 
+_SHORT = 8
+"""Statements of a cell, at most, for which what 16 cells compute stays in registers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
@@ -148,6 +151,15 @@ class Sweep:
     def lanes(self) -> int:
         """Cells side by side in loops that cells make for themselves."""
         return lane_count(self.stages)
+
+    @property
+    def by_lanes(self) -> bool:
+        """Whether what is reduced goes to its lanes 16 cells at a time, in registers.
+
+        So it is where cells are short formulas that store and check nothing.
+        """
+        is_plain = not (self.stages or self.extended or self.writes) and self.outside < 0
+        return bool(self.partials) and is_plain and len(self.cell) <= _SHORT
 
 
 @dataclass(frozen=True, slots=True)

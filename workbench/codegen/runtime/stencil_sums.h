@@ -26,6 +26,23 @@ template <class T, class Combine> inline void tree(T* values, int64_t count, con
     }
 }
 
+// The lanes of a whole chunk, which takes its cells 16 at a time.
+template <class T> struct ChunkLanes {
+    T lanes[LANES];
+
+    explicit ChunkLanes(T identity) {
+        for (int l = 0; l < LANES; ++l) lanes[l] = identity;
+    }
+    template <class Combine> void take(const T (&cells)[LANES], const Combine& combine) {
+#pragma omp simd
+        for (int l = 0; l < LANES; ++l) lanes[l] = combine(lanes[l], cells[l]);
+    }
+    template <class Combine> T root(const Combine& combine) {
+        tree(lanes, LANES, combine);
+        return lanes[0];
+    }
+};
+
 // The cells of one chunk; the first lies in lane `lane`.
 template <class T, class Combine>
 inline T reduce_chunk(const T* cells, int64_t count, int64_t lane, T identity, const Combine& combine) {

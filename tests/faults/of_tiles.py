@@ -203,7 +203,7 @@ OF_TILES = (
           "2.0 * march.pace <= LONGEST_PAIR ? 2 : 1", "1",
           "backends.test_march_rule:test_a_march_in_tiles_stops_after_a_fifth_of_a_second_of_steps", (0.12, 2)),
     Fault("tiles are taken for steps of which each runs alone", "tiles", "planning.schedules.gain",
-          "tile.rate >= _MARGIN * step.rate and 2 * seconds <= LONGEST_PAIR", "tile.rate >= _MARGIN * step.rate",
+          " and 2 * seconds <= _SLOWER * LONGEST_PAIR", "",
           "planning.test_gain:test_steps_that_run_alone_have_no_tiles"),
     Fault("nothing is computed below the domain", "tiles", "templates",
           "box.low[k] = -grown.sides[k][0];", "box.low[k] = 0;", BITS, (STAGED, 2)),

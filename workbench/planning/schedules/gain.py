@@ -14,6 +14,8 @@ _MARGIN = 1.3
 """How many times as fast tiles must be by their forecast, which leaves out the edges of their boxes: up to 0.75."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
+_SLOWER = 1.25
+"""Times as long as steps take are forecasts of them: tiles that are declined cost more than rows padded in vain."""
 LONGEST_PAIR = 0.25
 """Seconds that two steps may take to run together, as in stencil_openmp.h: nobody looks for a stop meanwhile."""
 
@@ -45,7 +47,7 @@ def tiles_gain(
     match expected:
         case [step, tile] if step is not None and tile is not None:
             seconds = prod(extents) / (step.rate * threads)
-            return tile.rate >= _MARGIN * step.rate and 2 * seconds <= LONGEST_PAIR
+            return tile.rate >= _MARGIN * step.rate and 2 * seconds <= _SLOWER * LONGEST_PAIR
         case _:
             return arrays > _BEYOND * cache_bytes
 

@@ -169,6 +169,11 @@ def test_rows_fill_a_near_third_cache_until_levels_suffice():
     assert far.chunk < 4096
     assert (near.height, near.spaces) == (16, 128)
     assert near.chunk >= 4096
+    within = [
+        tile_sizes(tiled(HEAT, 2), (1400, 1400), TilingChoices(), 2, MIB // 2, 8 * MIB, shared_is_near=is_near)
+        for is_near in (False, True)
+    ]
+    assert within[0] == within[1]  # both arrays are in the third cache
     kernel = tiled(STAGED, 2)
     assert kernel.tiling.levels == 2
     staged = tile_sizes(kernel, (4096, 4096), TilingChoices(), 2, MIB // 2, 8 * MIB, shared_is_near=True)

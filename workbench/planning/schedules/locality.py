@@ -7,6 +7,7 @@ over w rows and the slopes beside them. `locality_table` counts what any shape m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from workbench.planning.choices import TilingChoices
 from workbench.planning.plan import KernelPlan
@@ -57,7 +58,7 @@ def tile_sizes(
     core's own, where planes of three dimensions may be: levels pass through few of them at a time. Tiles of planes are
     taller than the second cache has room for only until they do steps enough for each time that values are moved.
     shared_is_near: that cache is nearly as fast as the second one; then rows of two dimensions may be there too, and
-    more steps are worth it.
+    more steps are worth it, unless all arrays are there anyway.
     """
     tiling = kernel.tiling
     depth = choices.depth or DEPTH
@@ -67,6 +68,7 @@ def tile_sizes(
     swept = tiling.roles.index("wave") if "wave" in tiling.roles else None
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
+    shared_is_near = shared_is_near and prod(extents) * _cell_bytes(kernel) > 2 * shared_bytes * threads
     near, far = _rooms(len(extents), cache_bytes, shared_bytes, shared_is_near=shared_is_near)
     enough = max(_ENOUGH_NEAR / tiling.levels, _ENOUGH) if shared_is_near else _ENOUGH
     room = far if len(extents) == 2 else near

@@ -64,8 +64,7 @@ def test_auto_is_decided_by_size(ringed):
         (70e9, 2300, "diamond"),  # beyond it
         (28e9, 10_000, "diamond"),
         (28e9, 14_000, "stepwise"),  # two steps would take more than a quarter of a second, so that each runs alone
-        (None, 12_000, "diamond"),
-        (None, 14_000, "stepwise"),
+        (None, 14_000, "diamond"),
     ],
 )
 def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third, edge, chosen):

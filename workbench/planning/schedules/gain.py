@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from workbench.planning.cost import CacheLevel, HostFigures, bound_seconds
+from workbench.planning.cost import CacheLevel, HostFigures
 from workbench.planning.plan import KernelPlan
 from workbench.planning.schedules.forecast import needs_of
 from workbench.planning.schedules.locality import TileSizes, pays
@@ -41,7 +41,7 @@ def tiles_gain(
     if arrays <= cache_bytes or not pays(kernel, extents, sizes):
         return False
     if figures is None or not figures.levels:
-        return arrays > _BEYOND * cache_bytes and 2 * bound_seconds(kernel.plain, extents) <= LONGEST_PAIR
+        return arrays > _BEYOND * cache_bytes
     here = replace(figures, bandwidth=_beyond(figures, arrays, cache_bytes, last_bytes))
     expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, cache_bytes)]
     match expected:

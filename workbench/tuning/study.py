@@ -384,7 +384,7 @@ def _score(one: Individual) -> float:
 
 def _score_beside(winner: Individual | None, one: Individual) -> float:
     """The score of the winner of a race, or one that is told in the same minutes' measure where both had a pair."""
-    if winner is None or not (winner.paired and one.paired and winner.score and one.score):
+    if winner is None or one is winner or not (winner.paired and one.paired and winner.score and one.score):
         return _score(one)
     return _score(winner) * one.score / winner.score
 

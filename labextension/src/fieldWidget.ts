@@ -359,7 +359,8 @@ export class FieldView extends DOMWidgetView {
   );
   private readonly receipts = new Receipts(
     number => this.ask({ type: 'drawn', number }),
-    (callback, milliseconds) => void setTimeout(callback, milliseconds)
+    (callback, milliseconds) => void setTimeout(callback, milliseconds),
+    () => performance.now()
   );
   private readonly title = element('div', 'swb-title');
   private readonly values = element('div', 'swb-values');

@@ -87,42 +87,56 @@ test('numbers are short', () => {
 function receipts() {
   const told = [];
   const waiting = [];
-  const made = new Receipts(number => told.push(number), callback => waiting.push(callback));
-  return { made, told, pass: () => waiting.splice(0).forEach(callback => callback()) };
+  const clock = { now: 0 };
+  const made = new Receipts(
+    number => told.push(number),
+    callback => waiting.push(callback),
+    () => clock.now
+  );
+  const drawn = (number, milliseconds = 25) => {
+    clock.now += milliseconds;
+    made.drawn(number);
+  };
+  return { drawn, told, pass: () => waiting.splice(0).forEach(callback => callback()) };
 }
 
-test('of two frames that follow each other the second is answered, for both', () => {
-  const { made, told, pass } = receipts();
-  [1, 2, 3, 4].forEach(number => made.drawn(number));
-  assert.deepEqual(told, [2, 4]);
+test('of frames that follow each other quickly every third is answered, for all three', () => {
+  const { drawn, told, pass } = receipts();
+  [1, 2, 3, 4, 5, 6, 7].forEach(number => drawn(number));
+  assert.deepEqual(told, [1, 4, 7]);
   pass();
-  assert.deepEqual(told, [2, 4]);
+  assert.deepEqual(told, [1, 4, 7]);
 });
 
-test('a frame that stays alone is answered after a while', () => {
-  const { made, told, pass } = receipts();
-  made.drawn(1);
-  assert.deepEqual(told, []);
+test('frames that none follows are answered after a while, for all of them', () => {
+  const { drawn, told, pass } = receipts();
+  [1, 2, 3].forEach(number => drawn(number));
+  assert.deepEqual(told, [1]);
   pass();
-  made.drawn(2);
-  pass();
-  assert.deepEqual(told, [1, 2]);
+  assert.deepEqual(told, [1, 3]);
+});
+
+test('frames that follow each other slowly are answered at once', () => {
+  const { drawn, told } = receipts();
+  [1, 2, 3].forEach(number => drawn(number, 100));
+  assert.deepEqual(told, [1, 2, 3]);
 });
 
 test('a frame drawn in place of others is answered at once, for all of them', () => {
-  const { made, told } = receipts();
-  made.drawn(2);
-  made.drawn(5);
+  const { drawn, told } = receipts();
+  drawn(2);
+  drawn(5);
   assert.deepEqual(told, [2, 5]);
 });
 
 test('a kernel process that counts anew is answered anew', () => {
-  const { made, told, pass } = receipts();
-  [1, 2, 1].forEach(number => made.drawn(number));
-  assert.deepEqual(told, [2, 1]);
-  made.drawn(2);
+  const { drawn, told, pass } = receipts();
+  [1, 2, 3, 4, 1].forEach(number => drawn(number));
   pass();
-  assert.deepEqual(told, [2, 1, 2]);
+  assert.deepEqual(told, [1, 4, 1]);
+  drawn(2);
+  pass();
+  assert.deepEqual(told, [1, 4, 1, 2]);
 });
 
 test('only the latest of what arrives between two paintings is drawn', () => {

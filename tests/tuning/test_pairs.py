@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.kit.measurements import measured
 from workbench.tuning.budget import Budget
 from workbench.tuning.experiment import Experiment, Plan
 from workbench.tuning.ledger import open_ledger
@@ -17,17 +18,6 @@ from workbench.tuning.replay import Recorded, Replayer, read_landscape
 FOLDER = Path(__file__).parent / "landscapes"
 SEEDS = 10
 BUDGET = 60
-
-
-def turning(values):
-    """A measurement that gives these values, and the list of those that were given."""
-    given = []
-
-    def measure():
-        given.append(values[len(given)])
-        return given[-1]
-
-    return measure, given
 
 
 def test_lower_quartile_is_between_the_least_and_the_median():
@@ -68,8 +58,8 @@ def test_turns_of_a_pair_favour_nobody():
 def test_pairs_are_measured_until_they_tell_enough(ratios, best, count):
     """The load doubles in the middle; ratios are what counts."""
     load = [1.0] * (count // 2) + [2.0] * 14
-    own, given = turning([ratio * factor for ratio, factor in zip(ratios, load, strict=False)])
-    beside, _ = turning(load)
+    own, given = measured([ratio * factor for ratio, factor in zip(ratios, load, strict=False)])
+    beside, _ = measured(load)
     found = in_pairs(own, beside, 7, best)
     assert found == (tuple(given), tuple(load[:count]))
     assert len(given) == count

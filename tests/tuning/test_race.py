@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.measurements import measured
 from workbench.graph.text import to_text
 from workbench.planning.cost import memory_bytes
 from workbench.planning.exchange import to_json
@@ -30,17 +31,6 @@ SEEDS = 40
 BUDGET = 60
 
 
-def counting(values):
-    """A measurement that gives these values, and the list of those that were given."""
-    given = []
-
-    def measure():
-        given.append(values[len(given)])
-        return given[-1]
-
-    return measure, given
-
-
 @pytest.mark.parametrize(
     ("values", "best", "count"),
     [
@@ -50,7 +40,7 @@ def counting(values):
     ],
 )
 def test_candidate_without_hope_is_measured_twice(values, best, count):
-    measure, given = counting(values)
+    measure, given = measured(values)
     assert sampled(measure, 7, best) == tuple(given)
     assert len(given) == count
 

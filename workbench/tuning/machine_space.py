@@ -138,8 +138,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds
     that work here beside the first that does. bound: for the error of results; above 0 the types of named values are in
     the space too. widest: bits of vectors above which no width is tried. extents, threads: of the timed run, as
-    `footprint` takes them. Raises TuningError for a name that means
-    nothing, PlanError if the choices cannot be met.
+    `footprint` takes them. Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))

@@ -147,7 +147,7 @@ class LaunchCode:
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
-    of kind "cells" does side by side. says_grown: whether `grown` is an argument of the kernel.
+    of kind "cells" does side by side. says_grown: whether the kernel takes `grown` as an argument.
     """
 
     kernel: str

@@ -52,17 +52,15 @@ def of_two_operators(type_):
     inner = []
     for row in SAME:
         if row.rule == "same" and accepts(row, type_):
-            inner += [(row.name, "x")] if row.arity == 1 else [(row.name, "x", last) for last in ("x", "y", zero, one)]
+            inner += [(row.name, "x", *rest) for rest in itertools.product(("x", "y", zero, one), repeat=row.arity - 1)]
     for row in SAME:
         if not accepts(row, type_):
             continue
         for each in inner:
-            if row.arity == 1:
-                yield (row.name, each)
-            else:
-                others = ("x", "y", zero, one, each)
-                yield from ((row.name, each, other) for other in others)
-                yield from ((row.name, other, each) for other in others[:-1])
+            others = ("x", "y", zero, one, each)
+            for place in range(row.arity):
+                for given in itertools.product(others[: 4 if place else 5], repeat=row.arity - 1):
+                    yield (row.name, *given[:place], each, *given[place:])
     for row in SAME:
         if row.rule == "bool" and row.arity == 2 and accepts(row, type_):
             for taken in itertools.product(("x", "y", zero, one), repeat=2):

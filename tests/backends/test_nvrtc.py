@@ -60,3 +60,48 @@ def test_resources_of_a_log_with_spills():
     )
     assert nvrtc.read_resources(log) == (nvrtc.KernelResources("step", 255, 28, 24, 1024),)
     assert nvrtc.read_resources("") == ()
+
+
+def test_a_kernel_without_figures_is_refused(monkeypatch):
+    """As NVRTC leaves them out of what it kept from before, where there is a driver."""
+    compiler = compiler_of("nvrtc")
+    monkeypatch.setattr(nvrtc, "read_resources", lambda log: ())
+    with pytest.raises(BuildError, match="kernel empty and does not say what registers"):
+        nvrtc.compile_cuda('extern "C" __global__ void empty() {}\n', compiler=compiler)
+
+
+@pytest.mark.parametrize(("version", "keeps"), [((12, 8), False), ((12, 9), True), ((13, 0), True)])
+def test_what_nvrtc_keeps_by_itself_is_not_taken(version, keeps, monkeypatch):
+    """Versions before 12.9 keep nothing and refuse the option."""
+    given, compiler = [], compiler_of("nvrtc")
+    monkeypatch.setattr(nvrtc, "nvrtc_version", lambda compiler: version)
+    monkeypatch.setattr(nvrtc, "_refused", lambda name, log: BuildError(log))
+    real = nvrtc.ctypes.CDLL(compiler.path)
+
+    class Library:
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+        def nvrtcCompileProgram(self, program, _, options):
+            given.extend(option.decode() for option in options)
+            known = [option for option in options if option != b"--no-cache"]
+            return real.nvrtcCompileProgram(program, len(known), (nvrtc.ctypes.c_char_p * len(known))(*known))
+
+    monkeypatch.setattr(nvrtc.ctypes, "CDLL", lambda path: Library())
+    nvrtc.compile_cuda('extern "C" __global__ void empty() {}\n', compiler=compiler)
+    assert ("--no-cache" in given) == keeps
+
+
+def test_a_lambda_in_a_generic_lambda_is_for_the_device():
+    """NVRTC 13.0 takes it for host code unless it is told."""
+    text = """extern "C" __global__ void nested(double *u) {
+    const auto outer = [&](auto flag, double (&now)[2]) {
+        const auto inner = [&](int a) -> double { return flag ? now[a] : 0.0; };
+        now[1] = inner(0);
+    };
+    double now[2] = {u[0], u[1]};
+    outer(1, now);
+    u[1] = now[1];
+}
+"""
+    assert nvrtc.compile_cuda(text, compiler=compiler_of("nvrtc")).resources[0].kernel == "nested"

@@ -2,7 +2,9 @@
 
 import pytest
 
+import workbench as wb
 from tests.frontend.traced import kernel_of, operators
+from tests.kit.bits import assert_same_bits
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Arith,
@@ -76,7 +78,29 @@ def test_power_squares_and_multiplies(n, multiplications):
     kernel = kernel_of(f'u = field("u")\nu.next = u**{n}')
     assert operators(kernel).count("multiply") == multiplications
     assert operators(kernel).count("divide") == (n < 0)
-    assert "power" in operators(kernel_of('u = field("u")\nu.next = u**0.5'))
+    assert "power" in operators(kernel_of('u = field("u")\nu.next = u**2.5'))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "dd"])
+@pytest.mark.parametrize(
+    ("exponent", "instead"),
+    [("0.5", "sqrt(u)"), ("2.0", "u * u"), ("-1.0", "1 / u"), ("1.0", "u"), ("0.0", None)],
+)
+def test_float_exponents_that_numpy_takes_apart(dtype, exponent, instead):
+    """As of an array: u**0.5 is the square root, -0.0 and minus infinity included."""
+    found = kernel_of(f'u = field("u", dtype="{dtype}")\nu.next = u**{exponent}')
+    assert "power" not in operators(found)
+    if instead is None:
+        return
+    values = [4.0, 2.0, 0.3, -0.0, float("inf"), float("-inf")]
+    cells = [f'u = field("u", dtype="{dtype}")\nu.next = {formula}' for formula in (f"u**{exponent}", instead)]
+    one, other = (wb.trace(cell, name="each").simulate(u=values, backend="reference").run(1).u for cell in cells)
+    assert_same_bits(one, other)
+
+
+def test_other_powers_are_the_operator():
+    assert "power" in operators(kernel_of('u = field("u")\nu.next = u**-0.5'))
+    assert "power" in operators(kernel_of('k = field("k", dtype="i64")\nu = field("u")\nu.next = u + k**0.5'))
 
 
 def test_power_order_is_left_to_right():

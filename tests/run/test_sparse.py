@@ -33,6 +33,12 @@ def matrix(lengths, columns="i64", cols=50, seed=0):
 def written_out(m):
     """From the semantics: chunks of 1024 from the segment's own start, left to right, then a tree over them."""
 
+    def chain(cells):  # sum() of Python 3.12 and later compensates
+        total = -0.0
+        for cell in cells:
+            total += cell
+        return total
+
     def pairs(numbers):
         while len(numbers) > 1:
             joined = [a + b for a, b in zip(numbers[0::2], numbers[1::2], strict=False)]
@@ -42,7 +48,7 @@ def written_out(m):
     products, results, begin = (m["v"] * m["x"][m["columns"]]).tolist(), [], 0
     for length in m["lengths"].tolist():
         cells = products[begin : begin + length]
-        results.append(pairs([sum(cells[c : c + 1024], -0.0) for c in range(0, length, 1024)]))
+        results.append(pairs([chain(cells[c : c + 1024]) for c in range(0, length, 1024)]))
         begin += length
     return np.array(results)
 

@@ -26,6 +26,11 @@ PRELUDE = Path(__file__).parent / "include" / "cuda_prelude.h"
 # The arithmetic of "ieee": no contraction, IEEE division and root, no flush to zero. Both compilers know them.
 IEEE_FLAGS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 
+# NVRTC 13.0 takes a lambda inside a generic lambda for host code unless told that there is none.
+_NVRTC_FLAGS = ("--std=c++17", "--device-as-default-execution-space")
+# Where there is a driver, NVRTC keeps what it compiled, and the second time says nothing of registers and spills.
+_FORGETFUL, _KEEPS_SINCE = "--no-cache", (12, 9)
+
 _USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024
 _WHEELS = ("nvidia.cu13", "nvidia.cuda_nvrtc")
 _NOTHING_FOUND = "no CUDA compiler: neither nvcc nor NVRTC was found"
@@ -136,7 +141,14 @@ def compile_cuda(
     source = with_prelude(text, name)
     options = (*flags, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
     cubin, log, ptx = (_by_nvcc if compiler.kind == "nvcc" else _by_nvrtc)(compiler.path, source, options, name)
-    return CudaBinary(cubin, log, read_resources(log), compiler, ptx)
+    resources = read_resources(log)
+    silent = set(re.findall(r"\.entry (\w+)\(", ptx)) - {each.kernel for each in resources}
+    if silent:
+        raise BuildError(
+            f"{compiler.name} compiled kernel {min(silent)} and does not say what registers it needs",
+            advice="Report this with the version of NVRTC, which `workbench doctor` shows.",
+        )
+    return CudaBinary(cubin, log, resources, compiler, ptx)
 
 
 def with_prelude(text: str, name: str = "kernels.cu") -> str:
@@ -199,7 +211,8 @@ def _by_nvrtc(library: str, source: str, options: Sequence[str], name: str) -> t
 
     check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None))
     try:
-        encoded = [option.encode() for option in ("--std=c++17", *options)]
+        forgetful = (_FORGETFUL,) if nvrtc_version(CudaCompiler("nvrtc", library)) >= _KEEPS_SINCE else ()
+        encoded = [option.encode() for option in (*_NVRTC_FLAGS, *forgetful, *options)]
         code = nvrtc.nvrtcCompileProgram(program, len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))
         log = text_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog").rstrip(b"\0").decode("utf-8", "replace")
         if code:

@@ -84,7 +84,7 @@ def bits(logical: str, bitwise: str, *operands: Operand) -> Operand:
     if types <= {BOOL, "bool"}:
         return apply(logical, *operands)
     symbol = OPERATORS[bitwise].symbol
-    if any(t in (BOOL, "bool") or (isinstance(t, StorageType) and t.is_float) or t == "float" for t in types):
+    if any(t in (BOOL, "bool") or _is_float(t) or t == "float" for t in types):
         shown = ", ".join(sorted(str(t) for t in types))
         if symbol == "^":
             raise no_power(shown)
@@ -99,6 +99,10 @@ def bits(logical: str, bitwise: str, *operands: Operand) -> Operand:
     return apply(bitwise, *operands)
 
 
+def _is_float(type_: object) -> bool:
+    return isinstance(type_, StorageType) and type_.is_float
+
+
 def _number_kind(number: Number) -> str:
     return type(number).__name__
 
@@ -106,8 +110,14 @@ def _number_kind(number: Number) -> str:
 def power(base: Operand, exponent: Operand) -> Operand:
     """x**n. A constant integer n is square-and-multiply from the most significant bit of |n| down: start with x, square
     for each further bit, then multiply by x if that bit is 1 (x**6 = ((x*x)*x) squared). Negative n gives 1 / x**|n|,
-    n = 0 gives 1. Any other exponent is the operator `power` in floating point.
+    n = 0 gives 1. Of a float x, the constants -1.0, 0.0, 1.0 and 2.0 are whole numbers and 0.5 is the square root, as
+    in NumPy's arrays. Any other exponent is the operator `power` in floating point.
     """  # noqa: D205  # the rule is one paragraph
+    if isinstance(exponent, float) and isinstance(base, Term) and _is_float(base.type):
+        if exponent == 0.5:
+            return apply("sqrt", base)
+        if exponent in (-1, 0, 1, 2):
+            exponent = int(exponent)
     if not isinstance(exponent, int) or isinstance(exponent, bool) or not isinstance(base, Term):
         return apply("power", base, exponent)
     if exponent == 0:

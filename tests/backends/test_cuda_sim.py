@@ -114,6 +114,29 @@ def test_reductions_in_canonical_order(dim):
         assert_agrees(program, (*outer, n), MarchRequest("step", 2, observe_every=1))
 
 
+@pytest.mark.parametrize("outer", [(1024,), (1025,), (3100,), (2, 1030), (1030, 3)])
+def test_trees_of_many_rows_are_combined_in_parts(outer):
+    """1024 values a block; the parts' results, which lie as far apart, by the next launch."""
+    program = BACKEND.compile(plan_by_hand(reducing_graph(len(outer) + 1), 0, chosen(grid=0, block=64)))
+    assert_agrees(program, (*outer, 2), MarchRequest("step", 1, observe_every=1))
+    instance = program.instantiate((*outer, 2))
+    launches = instance.sequence(instance._kernels["step"].observed)
+    tasks = [launch.numbers for launch in launches if launch.numbers]
+    assert max(each for _, each, *_ in tasks) == max(outer)
+    assert {size // low for *_, low, size in tasks} == {1024}
+    assert (max(parts for _, _, _, _, parts, _, _ in tasks) > 1) == (max(outer) > 1024)
+    assert sum(slot >= 0 for _, _, _, slot, *_ in tasks) == len({n[3] for n in tasks} - {-1})
+
+
+@pytest.mark.parametrize("extents", [(7, 5, 40), (9, 1, 3), (2, 3, 4, 5), (1, 9, 2, 70)])
+@pytest.mark.parametrize("grid", [0, 1, 2, 5, 9])
+def test_a_block_goes_through_several_planes(extents, grid):
+    axes = "".join(f"+ u.at({sign}1, {axis})" for axis in range(len(extents)) for sign in "+-")
+    text = f'u = field("u", boundary="periodic")\nu.next = 0.25 * u - 0.125 * (u {axes})\n'
+    program = BACKEND.compile(cell_plan(text, len(extents), grid=grid, block=32))
+    assert_agrees(program, extents, MarchRequest("step", 2))
+
+
 def test_until_ends_after_the_first_whole_step_that_meets_it():
     plan = plan_by_hand(reducing_graph(1), 0)
     until = (Condition("t", ">=", 1.0), Condition("s_max", ">", 0.0))

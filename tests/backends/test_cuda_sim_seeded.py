@@ -12,6 +12,8 @@ from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import KernelFaultError
 from workbench.codegen.cuda.render import render_cuda
 
+TALL = 'u = field("u")\ns = scalar("s")\nu.next = 0.5 * u\ns.next = reduce_sum(u)\n'
+
 
 class Edit:
     """Replace `old` by `new` once, after `after`; `named` is on the line that must be named, `line` the cell's."""
@@ -61,6 +63,16 @@ EDITS = {
     "tiles left out": Edit(
         WAVE, (300,), "sweep_step_observed_1", "tile_x += gridDim.x", "tile_x += gridDim.x + 1", "uninitialised", "v"
     ),
+    "planes left out": Edit(
+        'u = field("u", boundary="outflow")\nu.next = 0.5 * (u[+1, 0] + u)\n',
+        (9, 37),
+        "sweep_step_0",
+        "plane < planes.end;",
+        "plane + 1 < planes.end;",
+        "uninitialised",
+        "u",
+    ),
+    "part of a tree too long": Edit(TALL, (1100, 3), "tree_f64", "beyond - reach", "each - reach", "race", "partials["),
     "last chunk left out": Edit(
         WAVE,
         (9000,),

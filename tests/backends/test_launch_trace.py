@@ -25,7 +25,7 @@ def heat():
 def test_every_cell_has_its_thread(heat):
     rows, columns = np.indices((12, 40))
     assert np.array_equal(heat.thread_of, 64 * rows + columns)
-    assert (heat.grid, heat.block, heat.items, heat.array) == ((1, 12, 1), (64, 1, 1), 1, "out_u_array")
+    assert (heat.grid, heat.block, heat.items, heat.array) == ((1, 1, 12), (64, 1, 1), 1, "out_u_array")
 
 
 def test_footprint_is_the_stencil(heat):

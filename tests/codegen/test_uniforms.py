@@ -46,7 +46,9 @@ def before_the_cells(source):
     found = []
     for body in re.findall(r"^[^\n]* sweep_\w+\($.*?^}", source.text, re.MULTILINE | re.DOTALL):
         ahead = body.split("(void)globals;\n", 1)[1]
-        ahead = re.split(r"const (?:Margins|Tiles)|Index strides|const int64_t first =|Row<", ahead, maxsplit=1)[0]
+        ahead = re.split(r"const (?:Margins|Tiles|Planes)|Index strides|const int64_t first =|Row<", ahead, maxsplit=1)[
+            0
+        ]
         found.append([line.strip() for line in ahead.splitlines() if line.strip()])
     return found
 

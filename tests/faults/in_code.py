@@ -219,12 +219,13 @@ OF_CODE = (
 
 OF_DEVICE_CODE = (
     Fault("[P] a barrier in a divergent loop", "device", "templates",
-          "                const Index cell = row.start + i;\n{% for",
-          "                const Index cell = row.start + i;\n                stencil::barrier();\n{% for",
+          "                    const Index cell = row.start + i;\n{% for",
+          "                    const Index cell = row.start + i;\n                    stencil::barrier();\n{% for",
           SMALL, DEVICE),
     Fault("threads beyond the row write too", "device", "templates",
-          "i < tiles.high) {\n                const Row<{{ sweep.rank }}> row",
-          "true) {\n                const Row<{{ sweep.rank }}> row", SMALL, DEVICE),
+          "if (planes.has(row, shape, grown, i)) {", "{", SMALL, DEVICE),
+    Fault("a part of planes is one plane long", "device", "templates",
+          "count - planes.first < each ? count : planes.first + each", "planes.first + step", SMALL, DEVICE),
     Fault("the tree does not wait for its level", "device", "templates",
           "            }\n            stencil::barrier();\n        }\n    }\n    if (slot",
           "            }\n        }\n    }\n    if (slot", SMALL, DEVICE),

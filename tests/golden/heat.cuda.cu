@@ -59,23 +59,25 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_add(
     const Margins<2> grown = {{{0, 0}, {0, 0}}};
     Index strides[2];
     for (int k = 0; k < 2; ++k) strides[k] = Index(shape.strides[k]);
-    const Tiles<2> tiles = tiles_of(shape, grown);
-    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
-        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
-            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
-            if (number < tiles.rows && i < tiles.high) {
-                const Row<2> row = row_at(shape, grown, number);
-                const Index (&at)[2] = row.at;
-                (void)at;
-                const Index cell = row.start + i;
-                const Index cell_xp1 = cell + strides[0];
-                const Index cell_xm1 = cell - strides[0];
-                const double u = u_array[cell];
-                const double u_xp1 = u_array[cell_xp1];
-                const double u_xm1 = u_array[cell_xm1];
-                const double u_yp1 = u_array[cell + 1];
-                const double u_ym1 = u_array[cell - 1];
-                out_u_array[cell] = u + a * (u_xp1 + u_xm1 + u_yp1 + u_ym1 - 4.0 * u);
+    const Planes<2> planes = planes_of(shape, grown);
+    for (int64_t tile_y = blockIdx.y; planes.has_lines(tile_y); tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; planes.has_cells(tile_x); tile_x += gridDim.x) {
+            const Index i = planes.cell(tile_x);
+            for (Index plane = planes.first; plane < planes.end; plane += planes.step()) {
+                const Row<2> row = planes.row(shape, grown, tile_y, plane);
+                if (planes.has(row, shape, grown, i)) {
+                    const Index (&at)[2] = row.at;
+                    (void)at;
+                    const Index cell = row.start + i;
+                    const Index cell_xp1 = cell + strides[0];
+                    const Index cell_xm1 = cell - strides[0];
+                    const double u = u_array[cell];
+                    const double u_xp1 = u_array[cell_xp1];
+                    const double u_xm1 = u_array[cell_xm1];
+                    const double u_yp1 = u_array[cell + 1];
+                    const double u_ym1 = u_array[cell - 1];
+                    out_u_array[cell] = u + a * (u_xp1 + u_xm1 + u_yp1 + u_ym1 - 4.0 * u);
+                }
             }
         }
     }

@@ -59,28 +59,30 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_add(
     const Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
     Index strides[3];
     for (int k = 0; k < 3; ++k) strides[k] = Index(shape.strides[k]);
-    const Tiles<3> tiles = tiles_of(shape, grown);
-    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
-        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
-            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
-            if (number < tiles.rows && i < tiles.high) {
-                const Row<3> row = row_at(shape, grown, number);
-                const Index (&at)[3] = row.at;
-                (void)at;
-                const Index cell = row.start + i;
-                const Index cell_xp1 = cell + strides[0];
-                const Index cell_xm1 = cell - strides[0];
-                const Index cell_yp1 = cell + strides[1];
-                const Index cell_ym1 = cell - strides[1];
-                const double u = u_array[cell];
-                const double u_xp1 = u_array[cell_xp1];
-                const double u_xm1 = u_array[cell_xm1];
-                const double u_yp1 = u_array[cell_yp1];
-                const double u_ym1 = u_array[cell_ym1];
-                const double u_zp1 = u_array[cell + 1];
-                const double u_zm1 = u_array[cell - 1];
-                const double around = u_xp1 + u_xm1 + u_yp1 + u_ym1 + u_zp1 + u_zm1;
-                out_u_array[cell] = u + 0.125 * (around - 6.0 * u);
+    const Planes<3> planes = planes_of(shape, grown);
+    for (int64_t tile_y = blockIdx.y; planes.has_lines(tile_y); tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; planes.has_cells(tile_x); tile_x += gridDim.x) {
+            const Index i = planes.cell(tile_x);
+            for (Index plane = planes.first; plane < planes.end; plane += planes.step()) {
+                const Row<3> row = planes.row(shape, grown, tile_y, plane);
+                if (planes.has(row, shape, grown, i)) {
+                    const Index (&at)[3] = row.at;
+                    (void)at;
+                    const Index cell = row.start + i;
+                    const Index cell_xp1 = cell + strides[0];
+                    const Index cell_xm1 = cell - strides[0];
+                    const Index cell_yp1 = cell + strides[1];
+                    const Index cell_ym1 = cell - strides[1];
+                    const double u = u_array[cell];
+                    const double u_xp1 = u_array[cell_xp1];
+                    const double u_xm1 = u_array[cell_xm1];
+                    const double u_yp1 = u_array[cell_yp1];
+                    const double u_ym1 = u_array[cell_ym1];
+                    const double u_zp1 = u_array[cell + 1];
+                    const double u_zm1 = u_array[cell - 1];
+                    const double around = u_xp1 + u_xm1 + u_yp1 + u_ym1 + u_zp1 + u_zm1;
+                    out_u_array[cell] = u + 0.125 * (around - 6.0 * u);
+                }
             }
         }
     }
@@ -130,17 +132,20 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     }
 }
 
-// Group g has `each` values, number j at (g * each + j) * step; what they combine to replaces number 0, and a slot of
-// the Globals block takes it if `slot` is not -1.
+// Rows of `each` values, number j of a row at (row * each + j) * step. A task is one of the `parts` of a row, `size`
+// numbers of which each `low`-th has what those from it on combine to. What a part combines to replaces its first number,
+// and a slot of the Globals block takes it if `slot` is not -1.
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) tree_f64_add(
     stencil::array<double> partials, stencil::array<uint64_t> globals,
-    const int64_t groups, const int64_t each, const int64_t step, const int64_t slot) {
+    const int64_t tasks, const int64_t each, const int64_t step, const int64_t slot,
+    const int64_t parts, const int64_t low, const int64_t size) {
     const combine_add combine;
-    for (int64_t first = int64_t(blockIdx.x) * blockDim.y; first < groups; first += int64_t(gridDim.x) * blockDim.y) {
-        const int64_t start = (first + threadIdx.y) * each;
-        for (int64_t reach = 1; reach < each; reach *= 2) {
-            const int64_t end = first + threadIdx.y < groups ? each - reach : 0;
-            for (int64_t j = 2 * reach * threadIdx.x; j < end; j += 2 * reach * blockDim.x) {
+    for (int64_t first = int64_t(blockIdx.x) * blockDim.y; first < tasks; first += int64_t(gridDim.x) * blockDim.y) {
+        const int64_t task = first + threadIdx.y, row = task / parts, begin = (task - row * parts) * size;
+        const int64_t start = row * each, beyond = begin + size < each ? begin + size : each;
+        for (int64_t reach = low; reach < size && reach < each; reach *= 2) {
+            const int64_t end = task < tasks ? beyond - reach : 0;
+            for (int64_t j = begin + 2 * reach * threadIdx.x; j < end; j += 2 * reach * blockDim.x) {
                 const double left = partials[(start + j) * step];
                 const double right = partials[(start + j + reach) * step];
                 partials[(start + j) * step] = combine(left, right);

@@ -52,19 +52,21 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape, const stencil::Margins<1> grown) {
     (void)globals;
     const double dt = read_global<double>(globals, 3);
-    const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
-        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
-            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
-            if (number < tiles.rows && i < tiles.high) {
-                const Row<1> row = row_at(shape, grown, number);
-                const Index (&at)[1] = row.at;
-                (void)at;
-                const Index cell = row.start + i;
-                const double u = u_array[cell];
-                const double v = v_array[cell];
-                const double u1 = u + dt * v;
-                u_array[cell] = u1;
+    const Planes<1> planes = planes_of(shape, grown);
+    for (int64_t tile_y = blockIdx.y; planes.has_lines(tile_y); tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; planes.has_cells(tile_x); tile_x += gridDim.x) {
+            const Index i = planes.cell(tile_x);
+            for (Index plane = planes.first; plane < planes.end; plane += planes.step()) {
+                const Row<1> row = planes.row(shape, grown, tile_y, plane);
+                if (planes.has(row, shape, grown, i)) {
+                    const Index (&at)[1] = row.at;
+                    (void)at;
+                    const Index cell = row.start + i;
+                    const double u = u_array[cell];
+                    const double v = v_array[cell];
+                    const double u1 = u + dt * v;
+                    u_array[cell] = u1;
+                }
             }
         }
     }
@@ -77,21 +79,23 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_1_v1(
     (void)globals;
     const double t1 = read_global<double>(globals, 4);
     const Margins<1> grown = {{{0, 0}}};
-    const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
-        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
-            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
-            if (number < tiles.rows && i < tiles.high) {
-                const Row<1> row = row_at(shape, grown, number);
-                const Index (&at)[1] = row.at;
-                (void)at;
-                const Index cell = row.start + i;
-                const double v = v_array[cell];
-                const double u1_xp1 = u1_array[cell + 1];
-                const double u1 = u1_array[cell];
-                const double u1_xm1 = u1_array[cell - 1];
-                const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
-                v_array[cell] = v1;
+    const Planes<1> planes = planes_of(shape, grown);
+    for (int64_t tile_y = blockIdx.y; planes.has_lines(tile_y); tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; planes.has_cells(tile_x); tile_x += gridDim.x) {
+            const Index i = planes.cell(tile_x);
+            for (Index plane = planes.first; plane < planes.end; plane += planes.step()) {
+                const Row<1> row = planes.row(shape, grown, tile_y, plane);
+                if (planes.has(row, shape, grown, i)) {
+                    const Index (&at)[1] = row.at;
+                    (void)at;
+                    const Index cell = row.start + i;
+                    const double v = v_array[cell];
+                    const double u1_xp1 = u1_array[cell + 1];
+                    const double u1 = u1_array[cell];
+                    const double u1_xm1 = u1_array[cell - 1];
+                    const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+                    v_array[cell] = v1;
+                }
             }
         }
     }
@@ -105,21 +109,23 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     (void)globals;
     const double t1 = read_global<double>(globals, 4);
     const Margins<1> grown = {{{0, 0}}};
-    const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
-        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
-            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
-            if (number < tiles.rows && i < tiles.high) {
-                const Row<1> row = row_at(shape, grown, number);
-                const Index (&at)[1] = row.at;
-                (void)at;
-                const Index cell = row.start + i;
-                const double v = v_array[cell];
-                const double u1_xp1 = u1_array[cell + 1];
-                const double u1 = u1_array[cell];
-                const double u1_xm1 = u1_array[cell - 1];
-                const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
-                out_v_array[cell] = v1;
+    const Planes<1> planes = planes_of(shape, grown);
+    for (int64_t tile_y = blockIdx.y; planes.has_lines(tile_y); tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; planes.has_cells(tile_x); tile_x += gridDim.x) {
+            const Index i = planes.cell(tile_x);
+            for (Index plane = planes.first; plane < planes.end; plane += planes.step()) {
+                const Row<1> row = planes.row(shape, grown, tile_y, plane);
+                if (planes.has(row, shape, grown, i)) {
+                    const Index (&at)[1] = row.at;
+                    (void)at;
+                    const Index cell = row.start + i;
+                    const double v = v_array[cell];
+                    const double u1_xp1 = u1_array[cell + 1];
+                    const double u1 = u1_array[cell];
+                    const double u1_xm1 = u1_array[cell - 1];
+                    const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+                    out_v_array[cell] = v1;
+                }
             }
         }
     }
@@ -162,17 +168,20 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     }
 }
 
-// Group g has `each` values, number j at (g * each + j) * step; what they combine to replaces number 0, and a slot of
-// the Globals block takes it if `slot` is not -1.
+// Rows of `each` values, number j of a row at (row * each + j) * step. A task is one of the `parts` of a row, `size`
+// numbers of which each `low`-th has what those from it on combine to. What a part combines to replaces its first number,
+// and a slot of the Globals block takes it if `slot` is not -1.
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) tree_f64_add(
     stencil::array<double> partials, stencil::array<uint64_t> globals,
-    const int64_t groups, const int64_t each, const int64_t step, const int64_t slot) {
+    const int64_t tasks, const int64_t each, const int64_t step, const int64_t slot,
+    const int64_t parts, const int64_t low, const int64_t size) {
     const combine_add combine;
-    for (int64_t first = int64_t(blockIdx.x) * blockDim.y; first < groups; first += int64_t(gridDim.x) * blockDim.y) {
-        const int64_t start = (first + threadIdx.y) * each;
-        for (int64_t reach = 1; reach < each; reach *= 2) {
-            const int64_t end = first + threadIdx.y < groups ? each - reach : 0;
-            for (int64_t j = 2 * reach * threadIdx.x; j < end; j += 2 * reach * blockDim.x) {
+    for (int64_t first = int64_t(blockIdx.x) * blockDim.y; first < tasks; first += int64_t(gridDim.x) * blockDim.y) {
+        const int64_t task = first + threadIdx.y, row = task / parts, begin = (task - row * parts) * size;
+        const int64_t start = row * each, beyond = begin + size < each ? begin + size : each;
+        for (int64_t reach = low; reach < size && reach < each; reach *= 2) {
+            const int64_t end = task < tasks ? beyond - reach : 0;
+            for (int64_t j = begin + 2 * reach * threadIdx.x; j < end; j += 2 * reach * blockDim.x) {
                 const double left = partials[(start + j) * step];
                 const double right = partials[(start + j + reach) * step];
                 partials[(start + j) * step] = combine(left, right);

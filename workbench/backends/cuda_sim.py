@@ -229,7 +229,7 @@ class CudaSimInstance(DeviceInstance):
             arguments.append(ArrayArgument(operand.parameter, cells, number in launch.undefined, filled))
         arguments.append(ArrayArgument("globals", self._globals))
         if launch.numbers:
-            names = ("groups", "each", "step", "slot")
+            names = ("tasks", "each", "step", "slot", "parts", "low", "size")
             arguments += [
                 ValueArgument(name, int(n).to_bytes(8, "little", signed=True))
                 for name, n in zip(names, launch.numbers, strict=True)

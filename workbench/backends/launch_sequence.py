@@ -17,6 +17,9 @@ from workbench.planning.tunables import check_choices
 
 LANES = 16
 _MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
+_ENOUGH_BLOCKS = 8192  # several for each place on a large device; more only repeat what a block does once
+_TILE_WIDTH = 64  # cells along the last axis of a tile of several lines
+_TREE_PART = 1024  # values that a block combines to one, a power of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
 
 def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices) -> list[DeviceLaunch]:
     match code.kind:
+        case "sweep":
+            grid, block = _sweep_shape(extents, code.grown, choices)
         case "cells":
             grid, block = _cells_shape(extents, code.grown, choices, code.targets)
         case "chunks":
@@ -84,6 +89,25 @@ def margin_bytes(grown: Margins) -> bytes:
 def index_type(layouts: Iterable[Layout]) -> str:
     """The type of element numbers: 32 bits as long as they suffice, because they are faster."""
     return "int32_t" if all(layout.elements < 2**31 for layout in layouts) else "int64_t"
+
+
+def _sweep_shape(
+    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Tiles of several lines, that what one line reads of another is near; along the grid's last axis parts of planes.
+
+    Of two axes each row is a plane, as in the text (`Planes` in stencil_cuda.h).
+    """
+    sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
+    width, lines, planes = sizes[-1], sizes[-2] if len(sizes) > 2 else 1, prod(sizes[: -2 if len(sizes) > 2 else -1])
+    across = min(choices.block, _power_of_two(width), choices.block if lines == 1 else _TILE_WIDTH)
+    down = min(choices.block // across, _power_of_two(lines if len(sizes) > 2 else planes))
+    across = min(choices.block // down, _power_of_two(width))
+    most = choices.grid or _ENOUGH_BLOCKS
+    wide = min(_divide_up(width, across), most)
+    tall = min(_divide_up(lines, down), max(most // wide, 1), _MOST_BLOCKS_DOWN)
+    steps = planes if len(sizes) > 2 else _divide_up(planes, down)
+    return (wide, tall, min(steps, max(most // (wide * tall), 1), _MOST_BLOCKS_DOWN)), (across, down, 1)
 
 
 def _cells_shape(
@@ -119,23 +143,29 @@ def _ghosts_shape(
 
 
 def _tree_launches(code: LaunchCode, extents: tuple[int, ...], block_size: int) -> list[DeviceLaunch]:
-    """Chunks to rows, rows to planes, and so on; the last launch writes the Globals slot."""
-    stages: list[tuple[int, int, int]] = []  # groups, values each, distance of values
-    groups, step = prod(extents[:-1]), 1
+    """Chunks to rows, rows to planes, and so on, many of them in parts; the last launch writes the Globals slot."""
+    stages: list[tuple[int, int, int]] = []  # rows, values each, distance of values
+    rows, step = prod(extents[:-1]), 1
     for axis, each in ((len(extents) - 1, _chunks_in_row(extents)), *_outer_axes(extents)):
         if axis < len(extents) - 1:
-            groups //= each
+            rows //= each
         if each > 1:
-            stages.append((groups, each, step))
+            stages.append((rows, each, step))
         step *= each
     stages = stages or [(1, 1, 1)]
     made = []
-    for groups, each, step in stages:
-        across = min(block_size, _power_of_two(_divide_up(each, 2)))
-        down = min(block_size // across, _power_of_two(groups))
-        grid = (min(_divide_up(groups, down), _MOST_BLOCKS), 1, 1)
-        slot = code.slot if groups == 1 else -1
-        made.append(DeviceLaunch(code.kernel, grid, (across, down, 1), code.arrays, (groups, each, step, slot)))
+    for rows, each, step in stages:
+        low, parts = 1, 0
+        while parts != 1:  # what one block would take long for is shared out in aligned parts, then their results
+            size = low * _TREE_PART
+            parts = _divide_up(each, size)
+            across = min(block_size, _power_of_two(_divide_up(min(each, size), 2 * low)))
+            down = min(block_size // across, _power_of_two(rows * parts))
+            grid = (min(_divide_up(rows * parts, down), _MOST_BLOCKS), 1, 1)
+            slot = code.slot if rows * parts == 1 else -1
+            numbers = (rows * parts, each, step, slot, parts, low, size)
+            made.append(DeviceLaunch(code.kernel, grid, (across, down, 1), code.arrays, numbers))
+            low = size
     return made
 
 

@@ -141,9 +141,10 @@ class ArrayOperand:
 class LaunchCode:
     """One launch of a step; after the arrays come the Globals block and the shape.
 
-    kind: "cells" one thread a cell of the domain grown by `grown`; "chunks" 16 threads a chunk of 1024 cells; "ghosts"
-    one thread a ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in
-    its only array into Globals slot `slot`, in several launches; "scalars" one thread; "stage" a block a tower.
+    kind: "sweep" over the cells of the domain grown by `grown`, plane by plane; "cells" one thread a cell of it;
+    "chunks" 16 threads a chunk of 1024 cells; "ghosts" one thread a ghost cell, and one a cell of the domain as well if
+    `whole`; "tree" combines the partial results in its only array into Globals slot `slot`, in several launches;
+    "scalars" one thread; "stage" a block a tower.
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
@@ -151,7 +152,7 @@ class LaunchCode:
     """
 
     kernel: str
-    kind: Literal["cells", "chunks", "ghosts", "tree", "scalars", "stage"]
+    kind: Literal["sweep", "cells", "chunks", "ghosts", "tree", "scalars", "stage"]
     arrays: tuple[ArrayOperand, ...] = ()
     grown: Margins = ()
     whole: bool = False

@@ -39,8 +39,8 @@ from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 _TAKEN = RESERVED | {
-    *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "chunks", "chunks_of", "combine_lanes", "strides"),
-    *("Index", "Tiles", "Chunks"),
+    *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "planes", "plane", "planes_of"),
+    *("chunks", "chunks_of", "combine_lanes", "strides", "Index", "Tiles", "Planes", "Chunks"),
 }
 
 
@@ -208,7 +208,7 @@ class _DeviceWriter(KernelWriter):
             ArrayOperand(p.name, "partials", buffers[r], self.nodes[r].value_type)
             for p, r in zip(partials, subkernel.reductions, strict=True)
         )
-        kind: Literal["chunks", "cells"] = "chunks" if partials else "cells"
+        kind: Literal["chunks", "sweep"] = "chunks" if partials else "sweep"
         read_slots = {home.slot for home in subkernel.reads}
         all_operands = (*arrays.operands, *operands)
         fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read_slots)

@@ -52,7 +52,7 @@ class ScatterKernel:
         written |= {a.parameter for a in arrays if a.kind == "slot" and a.parameter not in self.reads}
         fresh = tuple(k for k, array in enumerate(arrays) if array.parameter in written)
         grown = no_margins(self.sweep.rank)
-        return LaunchCode(name, "cells", arrays, grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes)
+        return LaunchCode(name, "sweep", arrays, grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes)
 
 
 def given_arrays(
@@ -73,8 +73,8 @@ def scatter_kernels(
 ) -> tuple[ScatterKernel, ...]:
     """Return the kernels of a Scatter, in order; `scope` is that of the loop's axes, `target` the array of results."""
     made = scatter_code(writer, subkernel, scope, names, numbered)
-    node, rank = subkernel.alone, len(subkernel.axes) or writer.dim
-    number = f"int64_t(number) * shape.extents[{rank - 1}] + i"
+    node = subkernel.alone
+    number = "number_of_cell(shape, at, i)"
     clear = (Statement(f"{HEADS}[{number}] = -1;", (node,)),)
     looked_at = (made.places, made.values) if made.values.gathers else (made.places,)
     link = (*once(s for code in looked_at for s in code.cell), *_linking(writer, subkernel, made))
@@ -173,7 +173,6 @@ def _destinations(writer: KernelWriter, subkernel: Subkernel) -> str:
 def _linking(writer: KernelWriter, subkernel: Subkernel, made: ScatterCode) -> tuple[Statement, ...]:
     """A sender puts itself before the list of its destination."""
     node, shape = subkernel.alone, _destinations(writer, subkernel)
-    rank = len(made.axes) or writer.dim
     lines = [f"const int64_t sent_{axis} = {index.text};" for axis, index in enumerate(made.indices)]
     checks = [f"(uint64_t(sent_{axis}) < uint64_t({shape}.extents[{axis}]))" for axis in range(len(made.indices))]
     lines.append(f"const bool inside = {' & '.join(checks)};")
@@ -184,7 +183,7 @@ def _linking(writer: KernelWriter, subkernel: Subkernel, made: ScatterCode) -> t
         lines.append(f"const bool wanted = {made.mask.text};")
     wanted = "wanted & " if made.mask is not None else ""
     lines.append(f"outside |= uint64_t({wanted}!inside) << {note_bit(writer.nodes, node)};")
-    lines.append(f"const int64_t sender = int64_t(number) * shape.extents[{rank - 1}] + i;")
+    lines.append("const int64_t sender = number_of_cell(shape, at, i);")
     lines.append(f"if ({wanted}inside) {LINKS}[sender] = exchange({HEADS}, {place}, sender);")
     used = {n for result in (*made.indices, *((made.mask,) if made.mask else ())) for n in result.nodes}
     return tuple(Statement(line, tuple(sorted({node, *used}))) for line in lines)

@@ -98,11 +98,15 @@ template <int D> STENCIL_FUNCTION Index element_at(const Shape<D>& shape, const 
     return element;
 }
 
+// Whether a cell or row of `each` a tile lies in this one or beyond it: a division would take as long as ten cells.
+STENCIL_FUNCTION bool begins_before(int64_t tile, unsigned each, Index count) { return tile * int64_t(each) < count; }
+
 // The domain grown by some margins, cut into tiles of blockDim.x cells of blockDim.y rows; a block does one at a time.
 template <int D> struct Tiles {
     Index rows, low, high;
-    int64_t down, across;  // how many there are; wide enough for a grid's size to be added
 
+    STENCIL_FUNCTION bool has_rows(int64_t tile) const { return begins_before(tile, blockDim.y, rows); }
+    STENCIL_FUNCTION bool has_cells(int64_t tile) const { return begins_before(tile, blockDim.x, high - low); }
     STENCIL_FUNCTION Index row(int64_t tile) const {
         return Index(tile) * Index(blockDim.y) + Index(threadIdx.y);
     }
@@ -116,9 +120,65 @@ template <int D> STENCIL_FUNCTION Tiles<D> tiles_of(const Shape<D>& shape, const
     tiles.rows = row_count(shape, grown);
     tiles.low = -grown.sides[D - 1][0];
     tiles.high = Index(shape.extents[D - 1]) + grown.sides[D - 1][1];
-    tiles.down = (tiles.rows - 1) / Index(blockDim.y) + 1;
-    tiles.across = (tiles.high - tiles.low - 1) / Index(blockDim.x) + 1;
     return tiles;
+}
+
+// The same domain for sweeps over its cells: a block has blockDim.x cells of blockDim.y lines and goes with them through
+// some of the planes, one after the other, so that what a plane reads of those before is in the cache of its processor.
+// Lines lie along the last axis but one, planes along all before it; of two axes each row is a plane, and a block does
+// blockDim.y of them at a time.
+template <int D> struct Planes {
+    Index low, high, lines, first, end;
+
+    STENCIL_FUNCTION static Index step() { return D == 2 ? Index(blockDim.y) : 1; }
+    STENCIL_FUNCTION bool has_lines(int64_t tile) const { return begins_before(tile, blockDim.y, lines); }
+    STENCIL_FUNCTION bool has_cells(int64_t tile) const { return begins_before(tile, blockDim.x, high - low); }
+    STENCIL_FUNCTION Index cell(int64_t tile) const {
+        return low + Index(tile) * Index(blockDim.x) + Index(threadIdx.x);
+    }
+    STENCIL_FUNCTION Row<D> row(const Shape<D>& shape, const Margins<D>& grown, int64_t tile, Index plane) const {
+        Row<D> row;
+        row.start = Index(shape.start);
+        row.at[D - 1] = 0;
+        if constexpr (D == 2) {
+            row.at[0] = plane + Index(threadIdx.y) - grown.sides[0][0];
+        } else if constexpr (D > 2) {
+            row.at[D - 2] = Index(tile) * Index(blockDim.y) + Index(threadIdx.y) - grown.sides[D - 2][0];
+            for (int k = D - 3; k >= 0; --k) {
+                const Index below = grown.sides[k][0], n = Index(shape.extents[k]) + below + grown.sides[k][1];
+                const Index outer = k > 0 ? plane / n : 0;
+                row.at[k] = plane - outer * n - below;
+                plane = outer;
+            }
+        }
+        for (int k = 0; k + 1 < D; ++k) row.start += row.at[k] * Index(shape.strides[k]);
+        return row;
+    }
+    STENCIL_FUNCTION bool has(const Row<D>& row, const Shape<D>& shape, const Margins<D>& grown, Index i) const {
+        if constexpr (D == 1) return i < high;
+        constexpr int K = D > 1 ? D - 2 : 0;
+        return i < high && row.at[K] < Index(shape.extents[K]) + grown.sides[K][1];
+    }
+};
+
+template <int D> STENCIL_FUNCTION Planes<D> planes_of(const Shape<D>& shape, const Margins<D>& grown) {
+    Planes<D> planes;
+    planes.low = -grown.sides[D - 1][0];
+    planes.high = Index(shape.extents[D - 1]) + grown.sides[D - 1][1];
+    Index count = 1;
+    planes.lines = 1;
+    for (int k = 0; k + 1 < D; ++k) {
+        const Index n = Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
+        if (D > 2 && k == D - 2) {
+            planes.lines = n;
+        } else {
+            count *= n;
+        }
+    }
+    const Index step = Planes<D>::step(), each = ((count - 1) / (Index(gridDim.z) * step) + 1) * step;
+    planes.first = Index(blockIdx.z) * each;
+    planes.end = count - planes.first < each ? count : planes.first + each;
+    return planes;
 }
 
 STENCIL_FUNCTION int64_t first_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -126,22 +186,23 @@ STENCIL_FUNCTION int64_t all_threads() { return int64_t(gridDim.x) * blockDim.x;
 
 // ---- reductions ------------------------------------------------------------------------------------------------------
 
-// Chunks of all rows, one after the other; 16 threads do one chunk, and a block has a multiple of 32 threads.
+// Chunks of all rows, one after the other; 16 threads do one chunk, and a block has a multiple of 32 threads. There are
+// no more of them than elements.
 template <int D> struct Chunks {
-    Index each;  // in a row
-    int64_t count, origin, skipped;
+    Index each, count;  // in a row, in all
+    int64_t origin, skipped;
 
     STENCIL_FUNCTION static int64_t first_of_block() { return int64_t(blockIdx.x) * (blockDim.x / LANES); }
     STENCIL_FUNCTION static int64_t step() { return int64_t(gridDim.x) * (blockDim.x / LANES); }
     STENCIL_FUNCTION static int lane() { return int(threadIdx.x) % LANES; }
-    STENCIL_FUNCTION Index row(int64_t chunk) const { return Index(chunk / each); }
+    STENCIL_FUNCTION Index row(Index chunk) const { return chunk / each; }
     // First cell of this thread's lane in the chunk and the end of the chunk; the row may begin or end inside it.
-    STENCIL_FUNCTION Index begin(int64_t chunk) const {
+    STENCIL_FUNCTION Index begin(Index chunk) const {
         int64_t i = (skipped + chunk % each) * CHUNK + lane() - origin;
         if (i < 0) i += (LANES - 1 - i) / LANES * LANES;
         return Index(i);
     }
-    STENCIL_FUNCTION Index end(const Shape<D>& shape, int64_t chunk) const {
+    STENCIL_FUNCTION Index end(const Shape<D>& shape, Index chunk) const {
         const int64_t i = (skipped + chunk % each + 1) * CHUNK - origin;
         return Index(i < shape.extents[D - 1] ? i : shape.extents[D - 1]);
     }
@@ -153,7 +214,7 @@ template <int D> STENCIL_FUNCTION Chunks<D> chunks_of(const Shape<D>& shape) {
     chunks.skipped = chunks.origin / CHUNK;
     chunks.each = Index((chunks.origin + shape.extents[D - 1] - 1) / CHUNK - chunks.skipped + 1);
     chunks.count = chunks.each;
-    for (int k = 0; k + 1 < D; ++k) chunks.count *= shape.extents[k];
+    for (int k = 0; k + 1 < D; ++k) chunks.count *= Index(shape.extents[k]);
     return chunks;
 }
 

@@ -65,6 +65,13 @@ STENCIL_FUNCTION int64_t sort_list(array<int64_t> links, int64_t first) {
     return whole;
 }
 
+// The number in C order of cell i of a row, whose index along the last axis is 0.
+template <int D> STENCIL_FUNCTION int64_t number_of_cell(const Shape<D>& shape, const Index (&at)[D], Index i) {
+    int64_t number = 0;
+    for (int k = 0; k + 1 < D; ++k) number = (number + at[k]) * shape.extents[k + 1];
+    return number + i;
+}
+
 // The cell of this number in C order, and its element.
 template <int D> STENCIL_FUNCTION void cell_of_number(const Shape<D>& shape, int64_t number, Index (&at)[D]) {
     for (int k = D - 1; k >= 0; --k) {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.on_device import replace_the_simulator
 from tests.kit.proofs import Proofs, Sample, digest_of_sources, long_cases, mark_long_cases, seeds_of_proof
 from tests.kit.skips import EXPECTED_SKIPS, is_expected
 from tests.kit.times import Times
@@ -53,6 +54,7 @@ def pytest_addoption(parser):
     parser.addoption("--resume", type=Path, metavar="FILE", help="leave out what passed with these sources before")
     parser.addoption("--proof-seed", type=int, help="run a small sample of the proofs, drawn by this seed")
     parser.addoption("--processor-times", type=Path, metavar="FOLDER", help="write each test's processor seconds there")
+    parser.addoption("--on-device", action="store_true", help="the cuda backend in the place of its simulator")
     parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
     parser.addoption("--fuzz-count", type=int, help="how many random pairs")
     parser.addoption("--fuzz-optimisation", help="-O level of their C++ text; less is quicker to compile")
@@ -65,6 +67,8 @@ def pytest_configure(config):
     folder = config.getoption("--processor-times")
     if folder is not None:
         config.pluginmanager.register(Times(folder))
+    if config.getoption("--on-device"):
+        replace_the_simulator()
     seed = config.getoption("--proof-seed")
     if seed is not None:
         config.pluginmanager.register(Sample(seed))
@@ -84,8 +88,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself looks at the marks
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     mark_long_cases(items, long_cases())
+    if config.getoption("--on-device"):
+        items[:] = [item for item in items if item.get_closest_marker("simulator") is None]
 
 
 def pytest_generate_tests(metafunc):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.kit.on_device import files
 from workbench.backends.base import MarchRequest
 from workbench.backends.registry import get_backend
 from workbench.errors import StencilError
@@ -24,6 +25,10 @@ COMMANDS = (
     ("packages", [sys.executable, "-m", "pip", "list", "--format=freeze"]),
     ("CuPy beside its stand-in", [sys.executable, "-m", "pytest", "-n", "0", "-q", "tests/backends/test_real_cupy.py"]),
     ("tests on the device", [sys.executable, "-m", "pytest", "-n", "0", "-m", "gpu", "-rA", "--durations=10", "tests"]),
+    (
+        "tests of the simulator on the device",
+        [sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile", "-q", "--on-device", *map(str, files())],
+    ),
 )
 EQUATIONS = (
     *(("wave", wave, dim) for dim in (2, 3)),

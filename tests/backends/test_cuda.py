@@ -165,6 +165,12 @@ def test_batches_grow_to_a_slice_and_shrink_when_steps_get_slow():
     assert pace.next_batch(10**6, 0.05) <= 6
     assert pace.next_batch(3, 0.05) <= 3
     assert pace.next_batch(10**6, 0.0) == 1
+    for count in (1, 100, 1000):
+        for least in (1, 4, 7):  # steps of a move
+            taken = pace.next_batch(count, 0.05, min(least, count))
+            assert taken >= min(least, count)
+            assert taken % min(least, count) == 0
+            pace.measured(taken * 1e-4)
 
 
 def test_period_of_rotations():

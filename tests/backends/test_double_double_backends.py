@@ -186,7 +186,7 @@ def test_a_view_of_a_device_has_a_last_axis_for_the_parts():
     view = instance.device_view("u")
     assert view.shape == (3, 5, 2)
     assert view.tolist() == [[list(pair) for pair in row] for row in cells.tolist()]
-    view[1, 2] = (0.5, 2.0**-60)
+    view[1, 2, 0], view[1, 2, 1] = 0.5, 2.0**-60
     assert instance.read_field("u")[1, 2].item() == (0.5, 2.0**-60)
 
 

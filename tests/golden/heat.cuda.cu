@@ -19,31 +19,41 @@ STENCIL_PROCEDURE double fill_u_operand(
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_u(
     stencil::array<double> u_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<2> shape) {
-    const SideRule rules[2][2] = {
+    static const SideRule rules[2][2] = {
         {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
         {{FIXED, 1, 1}, {OUTFLOW, 1, 0}},
     };
     const Margins<2> grown = {{{1, 1}, {1, 1}}};
     const int64_t count = ghost_count(shape, grown, false);
     for (int64_t number = first_thread(); number < count; number += all_threads()) {
-        Walk<2, 8> walk;
-        ghost_at(shape, grown, false, number, walk.at);
-        if (belongs_to_neighbour(rules, shape, walk.at)) continue;
-        const int64_t ghost = element_of(shape, walk.at);
-        walk_inside(rules, shape, 0, 2, walk);
+        int64_t at[2];
+        ghost_at(shape, grown, false, number, at);
+        if (belongs_to_neighbour(rules, shape, at)) continue;
+        const int64_t ghost = element_of(shape, at);
         double value = double(0);
-        if (walk.base == CELL) {
-            value = u_array[element_of(shape, walk.at)];
-        } else if (walk.base == OPERAND) {
-            value = fill_u_operand(walk.operand, shape, globals, walk.at);
-        }
-        for (int s = walk.count - 1; s >= 0; --s) {
-            const Step<2>& step = walk.steps[s];
-            if (step.kind == NEGATE) {
-                value = negated(value);
-            } else {
-                const double other = fill_u_operand(step.operand, shape, globals, step.at);
-                value = step.kind == ABOUT_FACE ? about_face(value, other) : along_slope(value, step.distance, other);
+        bool negative = false;
+        if (image_nearby(rules, shape, at, negative)) {
+            const int64_t source = element_of(shape, at);
+            value = u_array[source];
+            if (negative) value = negated(value);
+        } else {
+            Walk<2, 8> walk;
+            for (int k = 0; k < 2; ++k) walk.at[k] = at[k];
+            walk_inside(rules, shape, 0, 2, walk);
+            if (walk.base == CELL) {
+                const int64_t source = element_of(shape, walk.at);
+                value = u_array[source];
+            } else if (walk.base == OPERAND) {
+                value = fill_u_operand(walk.operand, shape, globals, walk.at);
+            }
+            for (int s = walk.count - 1; s >= 0; --s) {
+                const Step<2>& step = walk.steps[s];
+                if (step.kind == NEGATE) {
+                    value = negated(value);
+                } else {
+                    const double other = fill_u_operand(step.operand, shape, globals, step.at);
+                    value = step.kind == ABOUT_FACE ? about_face(value, other) : along_slope(value, step.distance, other);
+                }
             }
         }
         u_array[ghost] = value;
@@ -69,6 +79,9 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_add(
                     const Index (&at)[2] = row.at;
                     (void)at;
                     const Index cell = row.start + i;
+                    if (planes.goes_on(row, shape, grown, plane)) {
+                        STENCIL_PREFETCH(u_array, cell + (planes.step() + 1) * strides[0]);
+                    }
                     const Index cell_xp1 = cell + strides[0];
                     const Index cell_xm1 = cell - strides[0];
                     const double u = u_array[cell];

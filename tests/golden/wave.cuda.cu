@@ -21,25 +21,35 @@ STENCIL_PROCEDURE void uniforms_step(stencil::array<uint64_t> globals, const Sha
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
     stencil::array<double> v_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
-    const SideRule rules[1][2] = {
+    static const SideRule rules[1][2] = {
         {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
     };
     const Margins<1> grown = {{{1, 1}}};
     const int64_t count = ghost_count(shape, grown, false);
     for (int64_t number = first_thread(); number < count; number += all_threads()) {
-        Walk<1, 4> walk;
-        ghost_at(shape, grown, false, number, walk.at);
-        if (belongs_to_neighbour(rules, shape, walk.at)) continue;
-        const int64_t ghost = element_of(shape, walk.at);
-        walk_inside(rules, shape, 0, 1, walk);
+        int64_t at[1];
+        ghost_at(shape, grown, false, number, at);
+        if (belongs_to_neighbour(rules, shape, at)) continue;
+        const int64_t ghost = element_of(shape, at);
         double value = double(0);
-        if (walk.base == CELL) {
-            value = v_array[element_of(shape, walk.at)];
-        }
-        for (int s = walk.count - 1; s >= 0; --s) {
-            const Step<1>& step = walk.steps[s];
-            if (step.kind == NEGATE) {
-                value = negated(value);
+        bool negative = false;
+        if (image_nearby(rules, shape, at, negative)) {
+            const int64_t source = element_of(shape, at);
+            value = v_array[source];
+            if (negative) value = negated(value);
+        } else {
+            Walk<1, 4> walk;
+            for (int k = 0; k < 1; ++k) walk.at[k] = at[k];
+            walk_inside(rules, shape, 0, 1, walk);
+            if (walk.base == CELL) {
+                const int64_t source = element_of(shape, walk.at);
+                value = v_array[source];
+            }
+            for (int s = walk.count - 1; s >= 0; --s) {
+                const Step<1>& step = walk.steps[s];
+                if (step.kind == NEGATE) {
+                    value = negated(value);
+                }
             }
         }
         v_array[ghost] = value;
@@ -144,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     const Margins<1> grown = {{{0, 0}}};
     const Chunks<1> chunks = chunks_of(shape);
     for (int64_t first = chunks.first_of_block(); first < chunks.count; first += chunks.step()) {
-        const int64_t chunk = first + threadIdx.x / LANES;
+        const Index chunk = Index(first) + Index(threadIdx.x) / LANES;
         double energy_lane = -0.0;
         if (chunk < chunks.count) {
             const Row<1> row = row_at(shape, grown, chunks.row(chunk));

@@ -96,6 +96,7 @@ def test_machines_of_cells_and_loops_do_the_same(gpu):
     halved.close()
 
 
+@pytest.mark.simulator
 @pytest.mark.parametrize("backend", ["openmp", "cuda-sim", "reference"])
 def test_elsewhere_they_are_arrays_of_numpy_that_others_read_in_place(backend):
     program = wb.collective(stepped)

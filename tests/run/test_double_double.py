@@ -1,5 +1,6 @@
 """Fields, params and scalars of type dd, as users see them."""
 
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -204,7 +205,7 @@ def test_a_program_is_verified_and_shown_with_its_text():
     found = machine.verify(u=[1.0, 2.0])
     assert {deviation.backend for deviation in found.deviations} >= set(BACKENDS) - {"reference"}
     assert not any(deviation.after_all for deviation in found.deviations)
-    assert "dd_divide(u[i], dd{2.0, 0.0})" in str(machine.inspect())
+    assert re.search(r"dd_divide\(u(\[i\])?, dd\{2.0, 0.0\}\)", str(machine.inspect()))  # on CPUs, on a device
 
 
 def test_locals_of_dd_and_f64_meet_in_dd():

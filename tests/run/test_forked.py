@@ -45,6 +45,9 @@ def refused(work):
 """
 
 
+FORKABLE = [name for name in backends_here() if name != "cuda"]  # which says that it works in one process only
+
+
 def run(backend, text):
     """What the program writes to its second channel; it must end by itself."""
     done = subprocess.run(
@@ -54,7 +57,7 @@ def run(backend, text):
     return done.stderr
 
 
-@pytest.mark.parametrize("backend", backends_here())
+@pytest.mark.parametrize("backend", FORKABLE)
 def test_a_pool_after_a_run_computes_the_same(backend):
     text = """
 expected = [total(k) for k in range(4)]
@@ -69,7 +72,7 @@ def test_a_child_that_is_the_first_to_run_has_all_threads():
     assert run("openmp", "in_child(lambda: total(0))") == ""
 
 
-@pytest.mark.parametrize("backend", backends_here())
+@pytest.mark.parametrize("backend", FORKABLE)
 def test_children_of_a_process_with_a_running_simulation(backend):
     text = """
 idle, running = simulate(0).run(2), simulate(1).start()

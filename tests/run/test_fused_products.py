@@ -142,5 +142,5 @@ def test_a_device_has_one_instruction_for_it():
     for dtype in TYPES:
         plan = wb.trace(CELL.format(dtype), name="fused", dim=1).plan("cuda")
         ptx = compile_for_device(plan, render(plan, "cuda"), "sm_90").ptx
-        assert len(re.findall(rf"\bfma\.rn\.{dtype}\b", ptx)) == 2
-        assert len(re.findall(rf"\bmul(\.rn)?\.{dtype}\b", ptx)) == 1
+        fused, products = (len(re.findall(rf"\b{name}(?:\.rn)?\.{dtype}\b", ptx)) for name in ("fma", "mul"))
+        assert fused == 2 * products > 0  # of each cell; some compilers do several cells a turn

@@ -81,7 +81,7 @@ r2 = dot(d, d) + 0.01
 k = 0
 for a in range(3):
     for b in range(a, 3):
-        T[k] += m*(3*d[a]*d[b] - r2*delta(a, b))/r2**2.5
+        T[k] += m*(3*d[a]*d[b] - r2*delta(a, b))/(r2**2*sqrt(r2))
         k += 1
 """
 

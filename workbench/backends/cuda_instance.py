@@ -236,9 +236,10 @@ class _Pace:
         self._step_seconds = 0.0
 
     def next_batch(self, left: int, seconds: float, least: int = 1) -> int:
-        """Steps that should take as long as `seconds`, at least `least`."""
+        """Steps that should take as long as `seconds`, `least` or a multiple of it: so many run together."""
         wanted = seconds / self._step_seconds if self._step_seconds > 0.0 else 1.0
-        self._steps = max(least, min(left, self.growth * self._steps, int(wanted)))
+        steps = min(left, self.growth * self._steps, int(wanted))
+        self._steps = max(least, steps - steps % least)
         return self._steps
 
     def measured(self, seconds: float) -> None:

@@ -56,7 +56,7 @@ class CellCode:
     """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
 
     `arrays` are in order of appearance. gathers: whether some line reads at a computed place, and notes one outside.
-    cuts: loops between the statements of a cell, if cells turn side by side there.
+    cuts: loops between the statements of a cell, if cells turn side by side there. ahead: as in `Reads`.
     The cell's index along the last axis is `i`, counted from the domain's first cell; in a loop that folds, along the
     last axis that it keeps. `at` has those along the other axes.
     """
@@ -69,3 +69,4 @@ class CellCode:
     results: tuple[Result, ...]
     gathers: bool = False
     cuts: tuple[CutTurns, ...] = ()
+    ahead: tuple[tuple[str, int], ...] = ()

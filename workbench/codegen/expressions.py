@@ -134,6 +134,7 @@ class _Writer:
             results,
             self.gathers,
             tuple(self.cuts),
+            tuple(self.reads.ahead.items()),
         )
 
     def _here(self, index: int) -> Offset:

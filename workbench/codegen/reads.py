@@ -22,7 +22,11 @@ UNIFORM, ROW, CELL = 0, 1, 2
 
 @dataclass(slots=True)
 class Reads:
-    """What one cell reads so far: arrays by node, rows by node and offset. `wish`: the preferred name of a node."""
+    """What one cell reads so far: arrays by node, rows by node and offset. `wish`: the preferred name of a node.
+
+    ahead: of each array that is read by linear index, the largest offset along the axis of the planes in which devices
+    go through a domain: the last axis but two, or the first.
+    """
 
     scope: Scope
     names: NameBook
@@ -30,6 +34,7 @@ class Reads:
     arrays: dict[int, ArrayName] = field(default_factory=dict)
     pointers: dict[Key, RowPointer] = field(default_factory=dict)
     wishes: dict[int, str] = field(default_factory=dict)
+    ahead: dict[str, int] = field(default_factory=dict)
 
     def read(self, index: int, offset: Offset) -> tuple[Text, int]:
         """A stored value at a cell, and how often it changes."""
@@ -75,6 +80,8 @@ class Reads:
         if row not in self.pointers:
             name = self.names.claim(f"cell{offset_suffix(row[1])}") if any(row[1]) else "cell"
             self.pointers[row] = RowPointer(name, "", -1, row[1])
+        planes = offset[max(len(offset) - 3, 0)]
+        self.ahead[array] = max(self.ahead.get(array, planes), planes)
         return Text(f"{array}[{plus(self.pointers[row].name, offset[-1]).text}]")
 
 

@@ -154,6 +154,8 @@ def _runner(
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
         return _runner_without_source(function, call)
+    if code.co_filename == "<string>" and not any(f"def {function.__name__}" in line for line in lines):
+        return _runner_without_source(function, call)  # since Python 3.13 these are lines of `python -c`
     if function.__name__ == "<lambda>":  # its text is part of a line
         return _runner_without_source(function, call, tuple(line.rstrip("\n") for line in getlines(code.co_filename)))
     origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell

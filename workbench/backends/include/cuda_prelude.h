@@ -6,6 +6,7 @@
 //   stencil::array<const T>        the same, read only
 //   STENCIL_SHARED(T, name, n)     n cells of shared memory of the block; n is a constant
 //   stencil::barrier()             all threads of the block meet here
+//   STENCIL_PREFETCH(name, index)  asks for the cache line of a cell; no access, and without effect on results
 //
 // Arrays are `__restrict__`: no two arguments of one launch may overlap when one of them is written.
 // Read a cell into a variable with a written type (`const double x = u[i];`, not `auto`).
@@ -30,9 +31,11 @@ __device__ __forceinline__ unsigned long atomicOr(unsigned long* address, unsign
 #endif
 
 #define STENCIL_SHARED(T, name, count) __shared__ T name[count]
+#define STENCIL_PREFETCH(name, index) asm volatile("prefetch.global.L2 [%0];" ::"l"((name) + (index)))
 
 #else
 
 #include "simulator.h"
+#define STENCIL_PREFETCH(name, index) static_cast<void>(index)
 
 #endif

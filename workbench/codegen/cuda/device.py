@@ -28,9 +28,9 @@ class DeviceSweep:
     """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
 
     grown: by how much the domain is grown, None where each launch says that. `moves` are the linear indices of rows
-    away from the cell's. rank: number of the loop's axes. shapes: further parameters, of arrays with other axes.
-    folding: of a loop that folds, where one thread does its targets, cells that are kept, and `cell` is the text of one
-    folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
+    away from the cell's; `ahead` asks for what the next plane reads. rank: number of the loop's axes. shapes: further
+    parameters, of arrays with other axes. folding: of a loop that folds, where one thread does its targets, cells that
+    are kept, and `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
     """
 
     name: str = field(compare=False)
@@ -52,6 +52,7 @@ class DeviceSweep:
     segmenting: Segmenting | None = None
     ranking: Ranking | None = None
     scatters: bool = False
+    ahead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from workbench.codegen.cuda.device import (
     StepLaunches,
     Tree,
 )
+from workbench.codegen.cuda.prefetching import prefetches
 from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kernels
 from workbench.codegen.cuda.towers import write_towers
 from workbench.codegen.expressions import emit_cell
@@ -203,6 +204,7 @@ class _DeviceWriter(KernelWriter):
             len(subkernel.axes) or self.dim,
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
+            ahead=() if partials else prefetches(code, len(subkernel.axes) or self.dim),
         )
         operands = tuple(
             ArrayOperand(p.name, "partials", buffers[r], self.nodes[r].value_type)
@@ -366,7 +368,7 @@ class _DeviceWriter(KernelWriter):
         if whole:
             parameters.append(KernelParameter(source, f"const {type_name(type_)}"))
             operands.append(ArrayOperand(source, "slot", fill.source, type_))
-        read = Statement(f"value = {source}[element_of(shape, walk.at)];", (fill.node,))
+        read = Statement(f"value = {source}[source];", (fill.node,))
         write = Statement(f"{target}[ghost] = value;", (fill.node,))
         made = DeviceFill("", rules, tuple(parameters), whole, read, write)
         own = {target: "target", source: "source"}

@@ -159,6 +159,11 @@ template <int D> struct Planes {
         constexpr int K = D > 1 ? D - 2 : 0;
         return i < high && row.at[K] < Index(shape.extents[K]) + grown.sides[K][1];
     }
+    // Whether this thread has a cell of the next plane that this block does.
+    STENCIL_FUNCTION bool goes_on(const Row<D>& row, const Shape<D>& shape, const Margins<D>& grown, Index plane) const {
+        const bool inside = D != 2 || row.at[0] + step() < Index(shape.extents[0]) + grown.sides[0][1];
+        return inside && plane + step() < end;
+    }
 };
 
 template <int D> STENCIL_FUNCTION Planes<D> planes_of(const Shape<D>& shape, const Margins<D>& grown) {
@@ -244,20 +249,21 @@ template <int D> STENCIL_FUNCTION int64_t element_of(const Shape<D>& shape, cons
 }
 
 // Cells beyond the domain, slab by slab: below and above it along axis k, within the domain along the axes before k and
-// within the grown domain along those after k. With `whole` the domain itself comes first.
-template <int D> STENCIL_FUNCTION int64_t slab_count(const Shape<D>& shape, const Margins<D>& grown, int axis, int side) {
-    int64_t cells = 1;
+// within the grown domain along those after k. With `whole` the domain itself comes first. All have elements, so that
+// their numbers are of the type of these.
+template <int D> STENCIL_FUNCTION Index slab_count(const Shape<D>& shape, const Margins<D>& grown, int axis, int side) {
+    Index cells = 1;
     for (int k = 0; k < D; ++k) {
-        cells *= k < axis ? shape.extents[k]
-               : k == axis ? int64_t(grown.sides[k][side])
-                           : shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+        cells *= k < axis ? Index(shape.extents[k])
+               : k == axis ? Index(grown.sides[k][side])
+                           : Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
     }
     return cells;
 }
 
 template <int D>
 STENCIL_FUNCTION int64_t ghost_count(const Shape<D>& shape, const Margins<D>& grown, bool whole) {
-    int64_t cells = whole ? slab_count(shape, grown, D, 0) : 0;
+    Index cells = whole ? slab_count(shape, grown, D, 0) : 0;
     for (int k = 0; k < D; ++k) cells += slab_count(shape, grown, k, 0) + slab_count(shape, grown, k, 1);
     return cells;
 }
@@ -265,24 +271,30 @@ STENCIL_FUNCTION int64_t ghost_count(const Shape<D>& shape, const Margins<D>& gr
 template <int D>
 STENCIL_FUNCTION void ghost_at(
     const Shape<D>& shape, const Margins<D>& grown, bool whole, int64_t number, int64_t (&at)[D]) {
+    Index rest = Index(number);
     int axis = D, side = 0;
-    const int64_t domain = whole ? slab_count(shape, grown, D, 0) : 0;
-    if (number >= domain) {
-        number -= domain;
-        for (axis = 0, side = 0; axis < D; axis += side, side = 1 - side) {
-            const int64_t cells = slab_count(shape, grown, axis, side);
-            if (number < cells) break;
-            number -= cells;
+    const Index domain = whole ? slab_count(shape, grown, D, 0) : 0;
+    const bool outside = rest >= domain;
+    if (outside) rest -= domain;
+    for (int k = 0; k < D; ++k) {  // all indices of arrays are known: what a thread does not index is in registers
+        for (int s = 0; s < 2; ++s) {
+            const Index cells = slab_count(shape, grown, k, s);
+            if (!outside || axis < D) continue;
+            if (rest < cells) {
+                axis = k;
+                side = s;
+            } else {
+                rest -= cells;
+            }
         }
     }
-    Index rest = Index(number);
     for (int k = D - 1; k >= 0; --k) {
-        const Index below = k < axis ? 0 : k == axis && side == 1 ? -Index(shape.extents[k]) : grown.sides[k][0];
-        const Index n = k < axis ? Index(shape.extents[k])
-                      : k == axis ? Index(grown.sides[k][side])
-                                  : Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
-        at[k] = rest % n - below;
-        rest /= n;
+        const Index extent = Index(shape.extents[k]), low = grown.sides[k][0], high = grown.sides[k][1];
+        const Index below = k < axis ? 0 : k == axis && side == 1 ? -extent : low;
+        const Index n = k < axis ? extent : k > axis ? extent + low + high : side == 1 ? high : low;
+        const Index outer = k > 0 ? rest / n : 0;
+        at[k] = rest - outer * n - below;
+        rest = outer;
     }
 }
 
@@ -291,10 +303,37 @@ template <int D>
 STENCIL_FUNCTION bool belongs_to_neighbour(
     const SideRule (&rules)[D][2], const Shape<D>& shape, const int64_t (&at)[D]) {
     for (int k = 0; k < D; ++k) {
-        const int side = at[k] < 0 ? 0 : at[k] >= shape.extents[k] ? 1 : -1;
-        if (side >= 0 && (shape.sides[k][side] == 0 || rules[k][side].kind == UNDEFINED)) return true;
+        if (at[k] < 0 && (shape.sides[k][0] == 0 || rules[k][0].kind == UNDEFINED)) return true;
+        if (at[k] >= shape.extents[k] && (shape.sides[k][1] == 0 || rules[k][1].kind == UNDEFINED)) return true;
     }
     return false;
+}
+
+// What `walk_inside` finds step by step, for the many ghost cells that lie within one extent of the domain and beyond it
+// only where a rule maps cells to others: true, the cell that a value comes from, and whether its sign changes.
+template <int D>
+STENCIL_FUNCTION bool image_nearby(
+    const SideRule (&rules)[D][2], const Shape<D>& shape, int64_t (&at)[D], bool& negative) {
+    int64_t image[D];
+    negative = false;
+    for (int k = 0; k < D; ++k) {
+        const int64_t n = shape.extents[k], i = at[k];
+        image[k] = i;
+        if (i >= 0 && i < n) continue;
+        const bool below = i < 0;
+        const int kind = below ? rules[k][0].kind : rules[k][1].kind, sign = below ? rules[k][0].sign : rules[k][1].sign;
+        switch (kind) {
+        case PERIODIC: image[k] = below ? i + n : i - n; break;
+        case OUTFLOW: image[k] = below ? 0 : n - 1; break;
+        case REFLECT: image[k] = below ? -1 - i : 2 * n - 1 - i; break;
+        case MIRROR: image[k] = below ? -i : 2 * n - 2 - i; break;
+        default: return false;
+        }
+        if (image[k] < 0 || image[k] >= n) return false;
+        if (kind != OUTFLOW && sign < 0) negative = !negative;
+    }
+    for (int k = 0; k < D; ++k) at[k] = image[k];
+    return true;
 }
 
 template <class T> STENCIL_FUNCTION T negated(T value) {

@@ -1,0 +1,24 @@
+"""Prefetching: what the next plane reads is asked for while this one is computed, so that it is in the cache in time.
+
+A thread that goes through planes cannot load the next one's cells early by itself: where a field is updated in place,
+the compiler must take its store for one that the next load might read.
+"""
+
+from __future__ import annotations
+
+from workbench.codegen.cell_code import CellCode
+
+
+def prefetches(code: CellCode, rank: int) -> tuple[str, ...]:
+    """Return a statement for each array that a cell of a sweep reads: the line that the next plane reads first."""
+    if rank < 2:
+        return ()
+    axis = max(rank - 3, 0)
+    return tuple(
+        f"STENCIL_PREFETCH({array}, cell + {_planes(offset)} * strides[{axis}]);" for array, offset in code.ahead
+    )
+
+
+def _planes(offset: int) -> str:
+    """How far the next plane's cells at an offset lie from this one's."""
+    return f"(planes.step() {'+' if offset > 0 else '-'} {abs(offset)})" if offset else "planes.step()"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, TraceError
 from workbench.planning.choices import Choices
@@ -162,6 +163,72 @@ def test_particles_feel_their_near_ones_step_by_step():
     np.testing.assert_allclose(expected.x, full.simulate(**given).run(3).x, rtol=1e-12)
 
 
+def near_of(x, y, cutoff):
+    """Whether each target and source are near, as semantics §2 says."""
+    across, along = (each[None, :] - each[:, None] for each in (x, y))
+    return across * across + along * along <= cutoff * cutoff
+
+
+ALIKE = """
+xi, yi, mi = targets("x y m")
+xj, yj, mj = sources("x y m")
+number, fewer = totals("number fewer", dtype="i64", cutoff=rc, positions="x y")
+mine, both, fused = totals("mine both fused", cutoff=rc, positions="x y")
+any_, = totals("any_", reduce="any", cutoff=rc, positions="x y")
+v, = totals("v", dim=2, cutoff=rc, positions="x y")
+total, = totals("total")
+number += 1
+fewer -= 1
+mine += mi
+both += mj
+both += 1
+fused = fma(mi, 2, fused)
+any_.include(True)
+v += (1, mi)
+total += mj
+"""
+
+
+def test_what_is_the_same_for_all_sources_counts_once_for_each_near_one():
+    machine, given = wb.trace(ALIKE, name="alike", namespace={"rc": 0.2}), drawn(150, 2)
+    expected = machine(**given, backend="reference")
+    near = near_of(given["x"], given["y"], 0.2)
+    number, masses = near.sum(axis=1), given["m"]
+    assert number.min() < number.max()
+    assert expected["number"].tolist() == number.tolist()
+    assert expected["fewer"].tolist() == (-number).tolist()
+    assert expected["any_"].all()
+    sums = {"mine": number * masses, "both": number + near @ masses, "fused": 2 * number * masses}
+    for name, values in sums.items():
+        np.testing.assert_allclose(expected[name], values, rtol=1e-14, err_msg=name)
+    np.testing.assert_allclose(expected["v"], [number, number * masses], rtol=1e-14)
+    for backend, threads in WAYS:
+        for name, values in machine(**given, backend=backend, threads=threads).items():
+            assert_same_bits(values, expected[name], f"{name} on {backend}")
+
+
+def test_particles_count_their_near_ones_and_add_what_these_have():
+    text = """
+x = particles("x", dim=2)[0]
+m, mass = particles("m mass")
+number, = particles("number", dtype="i64")
+number.next = reduce_sum(1, over="source", cutoff=0.2, positions=x)
+mass.next = reduce_sum(m.source, over="source", cutoff=0.2, positions=x)
+m.next = m * reduce_max(mass.source, over="source", cutoff=0.2, positions=x)
+x.next = x
+"""
+    machine, given = wb.trace(text, name="neighbours"), drawn(150, 2)
+    start = {"x": np.array([given["x"], given["y"]]), "m": given["m"], "mass": 1.0, "number": 0}
+    expected = machine.simulate(**start, backend="reference").run(2)
+    assert_same_bits(expected.number, near_of(given["x"], given["y"], 0.2).sum(axis=1))
+    once = near_of(given["x"], given["y"], 0.2) @ given["m"]
+    np.testing.assert_allclose(expected.mass, once, rtol=1e-14)
+    for backend, threads in WAYS:
+        found = machine.simulate(**start, backend=backend, threads=max(threads, 1)).run(2)
+        for name in ("number", "mass", "m"):
+            assert_same_bits(getattr(found, name), getattr(expected, name), f"{name} on {backend}")
+
+
 @pytest.mark.parametrize("backend", ["reference", "openmp"])
 def test_a_part_that_leaves_its_line_is_an_error_of_the_run(backend):
     text = str(machine(1).graph)
@@ -192,8 +259,30 @@ PAIR = 'x, = targets("x")\nxj, = sources("x")\n'
             "line 2: .*: positions=2",
         ),
         (
-            'x, = particles("x")\nx.next = reduce_sum(x.source, over="source", cutoff=1.0, positions=x)',
-            "has the axes source",
+            'x, = particles("x")\ny, = particles("y", of="stars")\n'
+            'x.next = reduce_sum(y.source - x, over="source", cutoff=1.0, positions=x)',
+            "line 3: .* the value has the axes particles, stars_source, not those of a particle and the same as source",
+        ),
+        (
+            'x, = particles("x")\ny, = particles("y", of="stars")\n'
+            'x.next = reduce_sum(x.source - x, over="source", cutoff=1.0, positions=y)',
+            "line 3: .* the positions are not those of the particles",
+        ),
+        (
+            'x, = particles("x")\nx.next = reduce_sum(1, over="particles", cutoff=1.0, positions=x)',
+            "line 2: .* a cutoff is one for sources, not for 'particles'",
+        ),
+        (
+            'x, = particles("x")\nx.next = reduce_sum(1, over="stars", cutoff=1.0, positions=x)',
+            "line 2: .* cannot be reduced over 'stars'",
+        ),
+        (
+            'x, = particles("x")\nx.next = reduce_sum(x.source > x, over="source", cutoff=1.0, positions=x)',
+            "line 2: reduce_sum does not take bool",
+        ),
+        (
+            'u = field("u")\nu.next = reduce_sum(1, over="source", cutoff=1.0, positions=u)',
+            "line 2: .* over= names particles, and the cell has none",
         ),
     ],
 )

@@ -168,14 +168,7 @@ def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
             f"reduce_{name} needs a value per cell, but this is one number already",
             advice="Leave the reduction out, or reduce an expression of fields.",
         )
-    row = OPERATORS[REDUCTIONS[name].operator]
-    if not accepts(row, operand.type):
-        raise TraceError(
-            f"reduce_{name} does not take {operand.type}",
-            advice="Compare first: reduce_any(u > 0)."
-            if row.kinds == "bool"
-            else 'Count cells with reduce_sum(astype(condition, "i64")).',
-        )
+    need_reducible(name, operand.type)
     if trace.positions is not None:
         return trace.positions.reduce(name, operand, axis)
     over = _folded_axes(trace, operand, axis, f"reduce_{name}")
@@ -188,6 +181,18 @@ def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
     source = operand.index
     result = trace.emit(lambda pool: pool.reduce(name, source))
     return cast_term(result, _wide_float(result.type)) if result.type.is_float else result
+
+
+def need_reducible(name: str, type_: StorageType) -> None:
+    """Raise TraceError for values of a type that the reduction does not take."""
+    row = OPERATORS[REDUCTIONS[name].operator]
+    if not accepts(row, type_):
+        raise TraceError(
+            f"reduce_{name} does not take {type_}",
+            advice="Compare first: reduce_any(u > 0)."
+            if row.kinds == "bool"
+            else 'Count cells with reduce_sum(astype(condition, "i64")).',
+        )
 
 
 def _folded_axes(trace: Trace, operand: Term, axis: object, what: str) -> tuple[int, ...]:

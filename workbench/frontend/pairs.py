@@ -71,9 +71,9 @@ def totals(
     identity=(inf, -1)) takes near.include((d, j)).
     dtype: default the machine's float type, bool for "any" and "all", with a function what its identity has; a tuple
     for a record. cutoff: a length; pairs that are farther apart contribute nothing, and the time grows as the number of
-    near pairs. positions: the names, declared on both sides, of what the distance is of: totals("rho", cutoff=2 * h,
-    positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m * d of vectors or tuples, and
-    a[0] += value; its result is an array (dim, n).
+    near pairs; `n += 1` counts them. positions: the names, declared on both sides, of what the distance is of:
+    totals("rho", cutoff=2 * h, positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m *
+    d of vectors or tuples, and a[0] += value; its result is an array (dim, n).
     """
     trace = _pairs("totals")
     near = _near(trace, cutoff, positions)

@@ -135,15 +135,20 @@ def _seen(trace: Trace, index: int, seen: dict[int, int], space: Space) -> int:
     return trace.emit(build).index
 
 
-def axes_over(trace: Trace, operand: Operand, axis: object, over: object) -> Sequence[object]:
-    """The axes that `over` means: "source" all axes of sources that the value has, else those of the names."""
-    text = trace.text_here("this reduction")
+def check_over(trace: Trace, text: str, axis: object) -> None:
+    """Refuse over= beside axis=, and where the cell has no particles; `text` is the reduction."""
     if axis is not None:
         raise TraceError(f"{text}: axis= and over= are both given", advice="Give one of them.")
     if not trace.populations:
         raise TraceError(
             f"{text}: over= names particles, and the cell has none", advice="Write axis=0 for an axis of the grid."
         )
+
+
+def axes_over(trace: Trace, operand: Operand, axis: object, over: object) -> Sequence[object]:
+    """The axes that `over` means: "source" all axes of sources that the value has, else those of the names."""
+    text = trace.text_here("this reduction")
+    check_over(trace, text, axis)
     named = over if isinstance(over, tuple | list) else (over,)
     own = [a.name for a in operand.space.axes] if isinstance(operand, Term) else []
     found: list[str] = []

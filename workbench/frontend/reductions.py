@@ -5,11 +5,13 @@ from __future__ import annotations
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
 from workbench.frontend.componentwise import componentwise
-from workbench.frontend.operations import reduce_value
-from workbench.frontend.populations import as_source, axes_over
+from workbench.frontend.operations import need_reducible, reduce_value
+from workbench.frontend.populations import as_source, axes_over, check_over
+from workbench.frontend.promotion import convert, number_type
 from workbench.frontend.short_range import fold_near, one_length, vector_of
-from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
+from workbench.graph import Space
 
 
 @componentwise
@@ -22,7 +24,8 @@ def reduce_sum(
     same type, and combines with values of all axes: u - reduce_sum(u, axis=1) / size(1). over: for particles, "source"
     sums over all sources and gives one value per particle; over="stars" sums over the population of that name. cutoff:
     a length; only sources within it contribute, and the time grows with their number: reduce_sum(m.source * w,
-    over="source", cutoff=2 * h, positions=x). positions: a vector, or a tuple of components.
+    over="source", cutoff=2 * h, positions=x); of 1 it is how many they are. positions: a vector, or a tuple of
+    components.
     """
     return _reduce("sum", value, axis, over, cutoff, positions)
 
@@ -77,16 +80,32 @@ def _reduce(name: str, value: object, axis: object, over: object, cutoff: object
             f"{what}: a cutoff is a length between particles and their sources",
             advice='Give over="source", cutoff= and positions=.',
         )
-    axes = axes_over(trace, given, axis, over)
-    assert isinstance(given, Term)
-    own_axis, source = given.space.axes[0].name, given.space.axes[-1].name
-    if given.space.rank != 2 or list(axes) != [source] or trace.populations.get(own_axis) != source:
+    pair, near = _pairs(trace, name, given, what, axis, positions)
+    source = pair.space.axes[-1].name
+    if list(axes_over(trace, pair, axis, over)) != [source]:
+        raise TraceError(f"{what}: a cutoff is one for sources, not for {over!r}", advice='Write over="source".')
+    return wrap(fold_near(trace, Combination(name, name, pair, None), near, one_length(what, cutoff)))
+
+
+def _pairs(
+    trace: Trace, name: str, given: Operand, what: str, axis: object, positions: object
+) -> tuple[Term, list[tuple[Term, Term]]]:
+    """The value in each pair of a particle and a source, also where it is the same for all; the positions of both."""
+    check_over(trace, what, axis)
+    axes = given.space.axes if isinstance(given, Term) else ()
+    of = [own for own, source in trace.populations.items() if {each.name for each in axes} <= {own, source}]
+    if not of:
         raise TraceError(
-            f"{what}: the value has the axes {given.space.axis_names}, not those of a particle and the same as source",
+            f"{what}: the value has the axes {', '.join(each.name for each in axes)}, "
+            "not those of a particle and the same as source",
             advice="Contribute a formula of x and x.source of one population.",
         )
     own = [term_of(each) for each in vector_of(what, positions)]
-    if any(term.space.axes != given.space.axes[:1] for term in own):
+    found = {tuple(each.name for each in term.space.axes) for term in own}
+    if len(found) > 1 or not found <= {(each,) for each in of}:
         raise TraceError(f"{what}: the positions are not those of the particles", advice="Give positions=x.")
-    combined = Combination(name, name, given, None)
-    return wrap(fold_near(trace, combined, [(x, as_source(x)) for x in own], one_length(what, cutoff)))
+    near = [(x, as_source(x)) for x in own]
+    space = Space((*near[0][0].space.axes, *near[0][1].space.axes))
+    type_ = given.type if isinstance(given, Term) else number_type(trace, given)
+    need_reducible(name, type_)
+    return convert(trace, given, type_, space), near

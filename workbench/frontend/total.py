@@ -104,7 +104,8 @@ class Total:
         trace = current_trace(".include")
         reduced, text = self._reduced, trace.text_here()
         given = [operand(each) for each in self._parts(value, text)]
-        if not any(isinstance(each, Term) and set(SOURCES.axes) <= set(each.space.axes) for each in given):
+        state = _state(trace, reduced)
+        if state.near is None and not any(_has_source(each) for each in given):
             raise TraceError(
                 f"{text}: what is contributed to {self.name} depends on no source",
                 advice="Compute with a value of sources(...), or add the value to the result after the call.",
@@ -119,7 +120,6 @@ class Total:
                 parts.append(spread(cast_term(each, type_), PAIRS))
             else:
                 parts.append(constant(trace, each, type_, PAIRS))
-        state = _state(trace, reduced)
         if state.fused:
             raise TraceError(
                 f"{text}: {self.name} takes a fused product, which is its one contribution",
@@ -285,6 +285,11 @@ for _name in (
     *(name for name in _OTHERS if name not in ("getitem", "iter", "len")),
 ):
     setattr(TotalVector, f"__{_name}__", TotalVector._refuse)
+
+
+def _has_source(given: Operand) -> bool:
+    """Whether the value depends on the source of a pair."""
+    return isinstance(given, Term) and set(SOURCES.axes) <= set(given.space.axes)
 
 
 def _is_number(value: object) -> bool:

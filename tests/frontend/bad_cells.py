@@ -27,6 +27,7 @@ NAMESPACE = {
 }
 U = 'u = field("u", boundary="periodic")\n'
 S = U + 's = scalar("s")\n'
+STARS = 'x, = particles("x", of="stars")\ny, = particles("y", of="planets")\n'
 P = 'xj, = sources("x")\nax, = totals("ax")\n'
 K = 'k = field("k", dtype="u8")\n'
 
@@ -229,6 +230,31 @@ BAD = [
         5,
         "np.sum(d**2): np.sum of a vector may mean its components, or all cells or pairs",
         "Write v[0] + v[1] + ... for its components, reduce_sum(v) for all cells or pairs",
+    ),
+    (
+        STARS + 'y.next = reduce_sum(x.source - y, over="stars")',
+        3,
+        "the stars are seen as sources here, along the axis stars_source",
+        'Write over="source".',
+    ),
+    (
+        STARS + 'y.next = reduce_sum((x.source - y) * y.source, over="stars")',
+        3,
+        "the stars are seen as sources here",
+        'Write over="stars_source".',
+    ),
+    (
+        STARS + 'y.next = reduce_sum(y, over="stars")',
+        3,
+        "the value has the axes planets alone",
+        "Name an axis that the value has, or contribute with x.source.",
+    ),
+    (STARS + 'y.next = reduce_sum(1, over="stars")', 3, "the value is one number", "Contribute with x.source."),
+    (
+        STARS + 'x.next = reduce_sum(x.source - x, over="stars")',
+        3,
+        "x has the axes stars, but x.next is given a value along stars_source",
+        'Reduce over="source", which leaves one value per particle, or leave .source out.',
     ),
     (P + "xj.next = xj", 3, "only a field or a scalar has .next", ""),
     (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),

@@ -350,7 +350,9 @@ def storable(trace: Trace, name: str, operand: Operand) -> Term:
             raise TraceError(
                 f"{name} has the axes {static.space.axis_names}, but {name}.next is given a value along "
                 f"{operand.space.axis_names}",
-                advice=f"Reduce it over the axes that are too many: reduce_sum(value, {_example_axis(trace)}).",
+                advice='Reduce over="source", which leaves one value per particle, or leave .source out.'
+                if trace.populations.get(static.space.axis_names) == operand.space.axis_names
+                else f"Reduce it over the axes that are too many: reduce_sum(value, {_example_axis(trace)}).",
             )
         check_storable(trace, static.name, static.type, operand.type)
     elif (isinstance(operand, float) and static.type.is_integer) or (static.type == BOOL) != isinstance(operand, bool):

@@ -155,10 +155,19 @@ def axes_over(trace: Trace, operand: Operand, axis: object, over: object) -> Seq
     for each in named:
         meant = [a for a in own if a in trace.populations.values()] if each == SOURCE else [a for a in own if a == each]
         if not meant:
+            seen = trace.populations.get(each) if isinstance(each, str) else None
+            if seen in own:
+                several = sum(a in trace.populations.values() for a in own) > 1
+                raise TraceError(
+                    f"{text}: the {each} are seen as sources here, along the axis {seen}",
+                    advice=f'Write over="{seen if several else SOURCE}".',
+                )
             has = f"has the axes {', '.join(own)} alone" if own else "is one number"
             raise TraceError(
                 f"{text}: the value {has}, so it cannot be reduced over {each!r}",
-                advice="Name an axis that the value has, or contribute with x.source.",
+                advice="Name an axis that the value has, or contribute with x.source."
+                if own
+                else "Contribute with x.source.",
             )
         found += meant
     return found

@@ -5,7 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.errors import ShapeError, TraceError
+from workbench.errors import RunError, ShapeError, TraceError
 from workbench.language import compress, generate
 
 DRAWN = np.random.default_rng(11)
@@ -170,6 +170,11 @@ def equalised(x):
     return (rank * 9 // x.size)[numbers], count, np.bincount(numbers[0], weights=0.5 * x[0], minlength=12)
 
 
+def counted_for_each(k, x):
+    counts = np.bincount(k, minlength=x.shape[0])
+    return counts, np.bincount(k, weights=0.5 * k, minlength=x.shape[0]) + x, np.bincount(k, minlength=x[1:].shape[0])
+
+
 def without_nan(x):
     return np.nansum(x), np.nansum(x, axis=1)
 
@@ -202,6 +207,8 @@ PROGRAMS = [
     (box_means, MATRIX),
     (slopes, MATRIX),
     (equalised, WHOLE),
+    (counted_for_each, WHOLE[:, 0] + 3, VECTOR),
+    (counted_for_each, WHOLE[:0, 0], VECTOR[:1]),
     (without_nan, WITH_NAN),
     (runs, np.array([1, 1, 2, 2, 2, 3, 1])),
     (by_groups, WHOLE, (3,)),
@@ -239,11 +246,22 @@ def test_numpy_functions_mean_what_they_mean_in_numpy(function, given):
         assert_same_bits(other, mine, f"result {place}")
 
 
+@pytest.mark.parametrize("backend", ["reference", "openmp"])
+def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
+    program = wb.collective(lambda k, x: np.bincount(k, minlength=x.shape[0]))
+    with pytest.raises(RunError, match="scatter sends to index 4, for i = 1, but the result has 3 elements"):
+        program(np.array([0, 4]), np.zeros(3), backend=backend)
+
+
 @pytest.mark.parametrize(
     ("function", "words", "advice"),
     [
         (lambda x: np.sort(x), "np.sort has no meaning", "radix_sort"),
         (lambda x: np.bincount(x), "how long the result is depends on the elements", "minlength=256"),
+        (lambda x: np.bincount(x, minlength=0), "how long the result is depends on the elements", "minlength=y.shape"),
+        (lambda x: np.bincount(x, minlength=x.shape), "minlength= is several numbers", "minlength=x.shape[0]"),
+        (lambda x: np.bincount(x, minlength=x.sum()), "a length is computed", "Use lengths of arrays, x.shape[0]"),
+        (lambda x: np.bincount(x, minlength=-1), "-1 is no length", "whole number from 0"),
         (lambda x: np.pad(x, (1, x.shape[0])), "widths (1, ", "whole numbers that are known"),
         (lambda x: np.pad(x, ((1, 1), (1, 1))), "for 1 axis", "((1, 1), (2, 2))"),
         (lambda x: np.pad(x, 1, "median"), "np.pad with mode='median'", "constant, edge"),

@@ -15,7 +15,7 @@ from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
 from workbench.frontend.axis_table import Origin
 from workbench.frontend.numpy_windows import gradient, index_along, pad
-from workbench.frontend.operations import parse_type, where
+from workbench.frontend.operations import parse_type, where, whole_or_none
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term, constant
 from workbench.frontend.scatters import scatter
@@ -250,15 +250,18 @@ def _sum_without_nan(a: Any, axis: object = None, *, keepdims: bool = False) -> 
     return given.sum(axis, keepdims=keepdims)
 
 
-def _counted(x: Any, weights: Any = None, minlength: int = 0) -> Any:  # noqa: ANN401  # an array value
-    if isinstance(minlength, bool) or not isinstance(minlength, int) or minlength < 1:
+def _counted(x: Any, weights: Any = None, minlength: object = 0) -> Any:  # noqa: ANN401  # an array value
+    text = current_trace("np.bincount").text_here("np.bincount")
+    if isinstance(minlength, tuple | list):
+        raise TraceError(f"{text}: minlength= is several numbers", advice="Give one length: minlength=x.shape[0].")
+    if whole_or_none(minlength) == 0:
         raise TraceError(
-            f"{current_trace('np.bincount').text_here('np.bincount')}: how long the result is depends on the elements",
-            advice="Give its length: np.bincount(x, minlength=256). A larger element is an error at the call then.",
+            f"{text}: how long the result is depends on the elements",
+            advice="Give its length: np.bincount(x, minlength=256), or minlength=y.shape[0]. A larger element is an "
+            "error at the call then.",
         )
-    if weights is None:
-        return scatter("add", generate(minlength, lambda _: 0), x, 1)
-    return scatter("add", generate(minlength, lambda _: 0.0), x, weights)
+    zero = 0 if weights is None else 0.0
+    return scatter("add", generate(minlength, lambda _: zero), x, 1 if weights is None else weights)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -246,6 +246,22 @@ def test_numpy_functions_mean_what_they_mean_in_numpy(function, given):
         assert_same_bits(other, mine, f"result {place}")
 
 
+@pytest.mark.parametrize("backend", ["reference", "openmp", "cuda-sim"])
+def test_extremes_of_no_elements_are_identities_and_their_place_is_no_index(backend):
+    program = wb.collective(lambda x: (x.min(1), x.max(1), np.argmin(x, 1), x.argmax(1), x.argmin(0)), backend=backend)
+    least, largest, first, last, along = program(np.zeros((2, 0)))
+    assert (least.tolist(), largest.tolist(), along.tolist()) == ([np.inf] * 2, [-np.inf] * 2, [])
+    assert first.tolist() == last.tolist() == [2**63 - 1] * 2
+    whole = program(np.zeros((1, 0), np.int32))
+    assert [each.tolist() for each in whole] == [[2**31 - 1], [-(2**31)], [2**63 - 1], [2**63 - 1], []]
+
+
+@pytest.mark.parametrize("backend", ["reference", "openmp"])
+def test_the_place_of_an_extreme_of_no_elements_reads_nothing(backend):
+    with pytest.raises(RunError, match=f"index {2**63 - 1}"):
+        wb.collective(lambda x, y: y[np.argmax(x)])(np.zeros(0), np.zeros(3), backend=backend)
+
+
 @pytest.mark.parametrize("backend", ["reference", "openmp"])
 def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
     program = wb.collective(lambda k, x: np.bincount(k, minlength=x.shape[0]))

@@ -116,11 +116,11 @@ class ArrayValue(Value):
         return wrap(reduced("product", term_of(self), axis, keepdims))
 
     def min(self, axis: object = None, *, keepdims: bool = False) -> Value:
-        """The smallest element; NaN if one is NaN."""
+        """The smallest element; NaN if one is NaN. Of no elements inf, of whole numbers the type's largest."""
         return wrap(reduced("min", term_of(self), axis, keepdims))
 
     def max(self, axis: object = None, *, keepdims: bool = False) -> Value:
-        """The largest element; NaN if one is NaN."""
+        """The largest element; NaN if one is NaN. Of no elements -inf, of whole numbers the type's least."""
         return wrap(reduced("max", term_of(self), axis, keepdims))
 
     def any(self, axis: object = None, *, keepdims: bool = False) -> Value:
@@ -144,7 +144,10 @@ class ArrayValue(Value):
         return _FUNCTIONS["std"](self, axis, ddof=ddof, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Value:
-        """The first place of the smallest element, of the first NaN if there is one; of `ravel` without axis."""
+        """The first place of the smallest element, of the first NaN if there is one; of `ravel` without axis.
+
+        Of no elements it is 2**63 - 1, where nothing can be read: x[place] is an error of the call.
+        """
         return _FUNCTIONS["argmin"](self, axis, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Value:

@@ -1,10 +1,12 @@
 """Bad cells: each gives the right line, names the value and says what to do."""
 
+import numpy as np
 import pytest
 
 from tests.frontend.bad_cells import BAD, NAMESPACE, K, U
 from workbench.errors import TraceError
-from workbench.frontend.cell import trace_cell
+from workbench.frontend.cell import trace_cell, trace_function
+from workbench.language import field
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,40 @@ def test_bad_cell_is_explained(text, line, what, advice):
     cell = text.splitlines()
     if cell:
         assert lines[1] == "    " + cell[line - 1].strip()
+
+
+@pytest.mark.parametrize(
+    ("formula", "advice"),
+    [
+        ("np.sqrt(u)", 'trace(text, namespace={"np": np}), or begin the text with import numpy as np.'),
+        ("numpy.sqrt(u)", 'trace(text, namespace={"numpy": numpy}), or begin the text with import numpy.'),
+        ("gibberish * u", 'trace(text, namespace={"gibberish": value})'),
+    ],
+)
+def test_a_text_without_a_namespace_is_told_how_to_get_one(formula, advice):
+    with pytest.raises(TraceError, match=r"line 2: the name [a-z]+ is not defined\n") as caught:
+        trace_cell(f"{U}u.next = {formula}")
+    assert advice in str(caught.value).splitlines()[-1]
+    assert "cell" not in str(caught.value)
+
+
+def test_a_text_gets_numpy_by_its_namespace_or_by_an_import():
+    for text, namespace in ((U, {"np": np}), (f"import numpy as np\n{U}", None)):
+        trace_cell(f"{text}u.next = np.sqrt(u)", namespace=namespace)
+
+
+def test_a_function_is_told_to_import_where_it_is_defined():
+    def cell():
+        u = field("u")
+        u.next = numpy.sqrt(u)  # noqa: F821  # the fault
+
+    def outside(a):
+        return numpy.sqrt(a)  # noqa: F821  # the fault
+
+    with pytest.raises(TraceError, match=r"numpy is not defined\n(.*\n)*Write import numpy where the function is def"):
+        trace_function(cell)
+    with pytest.raises(TraceError, match=r"outside the cell\n(.*\n)*Write import numpy where the function is defined"):
+        trace_cell(f"{U}u.next = outside(u)", namespace={"outside": outside})
 
 
 def test_table_is_large_enough():

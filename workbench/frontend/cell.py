@@ -30,7 +30,7 @@ from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
 from workbench.frontend.precision import precisions
-from workbench.frontend.scope import Captured, NotebookScope, explain_name, hidden_names
+from workbench.frontend.scope import Captured, Home, NotebookScope, explain_name, hidden_names
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.total import finish_totals, name_total
 from workbench.frontend.trace import Trace, enter_trace
@@ -86,7 +86,8 @@ def trace_cell(
             trace.note_warning(f"line {line}: {word} is the word of cells; the notebook's {word} is not seen")
         scope = NotebookScope(namespace or {}, captured)
         body = {**vocabulary(trace.dim), **_hooks(trace), "__builtins__": scope, "__name__": name}
-        _guard(trace, lambda: exec(code, body), body)  # noqa: S102  # running the user's cell is what this is for
+        home: Home = "text" if namespace is None else "notebook"
+        _guard(trace, lambda: exec(code, body), body, home)  # noqa: S102  # running the user's cell is what this is for
 
     return _trace(run, source, name, dim, dtype, boundary)
 
@@ -180,7 +181,7 @@ def _runner(
             assert callable(defined)
             call(trace, defined)
 
-        _guard(trace, define_and_call, body)
+        _guard(trace, define_and_call, body, "function")
 
     return run, source
 
@@ -232,7 +233,7 @@ def _runner_without_source(
             finally:
                 sys.setprofile(before)
 
-        _guard(trace, watched, function.__globals__)
+        _guard(trace, watched, function.__globals__, "function")
 
     return run, source
 
@@ -308,7 +309,7 @@ def _name_value(trace: Trace, name: str, value: object) -> None:
         term.trace.pool.annotate(term.index, name=name)  # in the function of a fold that is a trace of its own
 
 
-def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) -> None:
+def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object], home: Home = "notebook") -> None:
     """Run the user's code; every exception leaves as a StencilError with the line of the cell."""
     source = trace.source
     try:
@@ -321,7 +322,7 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) 
             frame = frame.tb_next
         foreign = frame is not None and frame.tb_frame.f_code.co_filename != source.filename
         known = [n for n in names if not n.startswith("__")]
-        explained = explain_name(error.name or str(error), known, foreign)
+        explained = explain_name(error.name or str(error), known, foreign, home)
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error
     except RecursionError as error:
         explained = TraceError(

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Literal
 
 import numpy as np
 
@@ -104,7 +105,19 @@ def _means_the_word(name: str, value: object) -> bool:
     return any(value is each or (type(value) is float and repr(value) == repr(each)) for each in meant)
 
 
-def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
+Home = Literal["notebook", "text", "function"]
+"""What a name may come from: a notebook's other cells, only the text of `trace`, or what stands about a function."""
+
+
+_NUMPY: dict[Home, str] = {
+    "notebook": "Import it: import numpy as np in a cell before, or use the cell's own words: sqrt, where, pi.",
+    "text": 'Give it: trace(text, namespace={{"{0}": {0}}}), or begin the text with import {1}. '
+    "The text has words of its own: sqrt, where, pi.",
+    "function": "Write import {1} where the function is defined.",
+}
+
+
+def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "notebook") -> TraceError:
     """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell."""
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
@@ -121,12 +134,15 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
     elif name in ("math", "scipy"):
         advice = f"Import it: import {name} in this cell; of values use the cell's own words: sqrt, exp, pi."
     elif name in ("np", "numpy"):
-        advice = "Import it: import numpy as np in a cell before, or use the cell's own words: sqrt, where, pi."
+        advice = _NUMPY["function" if foreign else home].format(name, "numpy as np" if name == "np" else name)
     else:
         close = difflib.get_close_matches(name, dict.fromkeys([*known, *vocabulary]), n=3)
         advice = "Define it above this line. All words of a cell: %stencil --words, or help(workbench.language)."
         if foreign:
             advice = "Define it where the function is defined."
+        elif home == "text":
+            advice = f'Define it above this line, or give its value: trace(text, namespace={{"{name}": value}}). '
+            advice += "All words of the text: help(workbench.language)."
         if len(close) == 1:
             advice = f"Write {close[0]} if that is meant."
         elif close:

@@ -55,9 +55,10 @@ def apply(name: str, *given: Operand) -> Operand:
         type_ = trace.float_type
     if not accepts(row, type_):
         spelling = row.symbol or name
+        counted = "i64" if row.symbol and row.kinds != "float" else "f64"  # a sum of conditions is a whole number
         raise TraceError(
             f"{spelling} does not take {type_}: {trace.text_here()}",
-            advice='Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.'
+            advice=f'Write where(condition, a, b), or astype(condition, "{counted}") for 1 and 0.'
             if type_ == BOOL
             else f'Cast the operand first: astype(x, "{"i64" if row.kinds == "integer" else "f64"}").',
         )

@@ -223,7 +223,9 @@ class FunctionPositions:
         if not accepts(OPERATORS[REDUCTIONS[name].operator], term.type):
             raise TraceError(
                 f"{self.trace.text_here()}: {name} does not take {term.type}",
-                advice="Compare first: np.any(x > 0)." if name in ("any", "all") else 'Cast it: x.astype("f64").',
+                advice="Compare first: np.any(x > 0)."
+                if name in ("any", "all")
+                else f'Write np.{"any" if name == "max" else "all"}(x), or cast it: x.astype("i64").',
             )
         return self.fold(name, term, numbers)
 

@@ -149,9 +149,10 @@ def join(a: StorageType, b: StorageType) -> StorageType:
     if a == b:
         return a
     if BOOL in (a, b):
+        number = b if a == BOOL else a
         raise TraceError(
-            f"a condition (bool) cannot be combined with a number ({b if a == BOOL else a})",
-            advice='Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.',
+            f"a condition (bool) cannot be combined with a number ({number})",
+            advice=f'Write where(condition, a, b), or astype(condition, "{number}") for 1 and 0.',
         )
     if a.is_float and b.is_float:
         return max(a, b, key=lambda t: t.bits)
@@ -189,7 +190,7 @@ def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
         return _type_of_numbers(trace, numbers)
     for number in numbers:
         if type_ == BOOL and not isinstance(number, bool):
-            join(type_, F64)
+            join(type_, number_type(trace, number))
         if isinstance(number, float) and type_.is_integer:
             type_ = trace.float_type if locals_ else F64
     return type_

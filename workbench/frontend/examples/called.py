@@ -238,8 +238,8 @@ add
     gives total = 7
     wrong u = field("u")
     wrong u.next = add(u > 0, 1)
-    error line 2: a condition (bool) cannot be combined with a number (f64)
-    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+    error line 2: a condition (bool) cannot be combined with a number (i64)
+    advice Write where(condition, a, b), or astype(condition, "i64") for 1 and 0.
 
 multiply
     xs = array("xs", "n")
@@ -248,6 +248,6 @@ multiply
     gives product = 8
     wrong u = field("u")
     wrong u.next = multiply(u > 0, 1)
-    error line 2: a condition (bool) cannot be combined with a number (f64)
-    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+    error line 2: a condition (bool) cannot be combined with a number (i64)
+    advice Write where(condition, a, b), or astype(condition, "i64") for 1 and 0.
 """

@@ -111,7 +111,7 @@ fma
     wrong n = field("n", dtype="i32")
     wrong n.next = astype(fma(n > 0, n, 1), "i32")
     error line 2: a condition (bool) cannot be combined with a number (i32)
-    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+    advice Write where(condition, a, b), or astype(condition, "i32") for 1 and 0.
 
 copysign
     u = field("u")

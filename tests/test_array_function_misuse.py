@@ -1,5 +1,10 @@
 """Bad use of functions of arrays: what is refused, with which error, in words that help."""
 
+import cmath
+import linecache
+import math
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +12,7 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
+from workbench.frontend import array_misuse, array_value, misuse, numpy_names
 from workbench.frontend.array_misuse import instead_of
 from workbench.language import add, fold, fold_segments, generate, scan, where, windows
 
@@ -102,7 +108,26 @@ ERRORS = [
     (lambda x: np.arange(x.shape[0]) * x, (np.ones(3),), TraceError, r"asks for the elements(.*\n)*Write generate"),
     (lambda x: np.maximum.reduce([x, -x]), (np.ones(3),), TraceError, r"asks for(.*\n)*Write .*maximum\(np"),
     (lambda x: np.sort(x), (np.ones(3),), TraceError, r"np\.sort has no meaning in a function of(.*\n)*.*ranks"),
-    (lambda x: np.flipud(x), (np.ones(3),), TraceError, r"np\.flipud has no meaning(.*\n)*Write it with operators"),
+    (lambda x: np.kron(x, x), (np.ones(3),), TraceError, r"np\.kron has no meaning(.*\n)*Write it with operators"),
+    (lambda x: np.flipud(x), (np.ones(3),), TraceError, r"np\.flipud has no meaning(.*\n)*Write np\.flip\(x, 0\)\."),
+    (
+        lambda x: np.isclose(x, 1),
+        (np.ones(3),),
+        TraceError,
+        r"np\.isclose has no meaning(.*\n)*Write \(a == b\) \| ",
+    ),
+    (lambda x: np.logaddexp(x, 1), (np.ones(3),), TraceError, r"in a function of arrays\n(.*\n)*Write np\.maximum"),
+    (lambda x: np.gcd(x, 1), (np.ones(3),), TraceError, r"np\.gcd has no meaning in a f(.*\n)*.*np\.exp, np\.exp2,"),
+    (lambda x: np.indices(x.shape), (np.ones(3),), TraceError, r"np\.indices takes one(.*\n)*Write generate\(x\.shape"),
+    (lambda x: np.tri(x.shape[0]), (np.ones(3),), TraceError, r"asks for one true(.*\n)*Write generate\(\(n, n\)"),
+    (lambda x: np.indices(x.shape[0]), (np.ones(3),), TraceError, r"cannot be looped(.*\n)*Write generate\(x\.shape"),
+    (
+        lambda x: cmath.phase(x.sum()),
+        (np.ones(3),),
+        TraceError,
+        r"cmath\.phase(.*\n)*Write it with operators, slices",
+    ),
+    (lambda x: x.clip(0, 1), (np.ones(3),), TraceError, r"has no \.clip(.*\n)*Write np\.clip\(x, low, high\)"),
     (lambda x, n: x[:n], (np.ones(3), 2), TraceError, "the bounds of a slice are whole numbers that are known"),
     (lambda x, n: [x for _ in range(n)], (np.ones(3), 2), TraceError, r"range needs(.*\n)*Write repeat\(n"),
     (lambda x: f"{x.sum():.3f}", (np.ones(3),), TraceError, "a format needs one number, but the value is known only"),
@@ -117,24 +142,172 @@ def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
         wb.collective(function)(*given, backend="reference")
 
 
+X, Y = np.array([3, 0, 5, 3]), np.array([5, 0, 1, 7])
+A, B = np.array([0.5, np.nan, -2.5, 7.0]), np.array([0.25, 3.0, np.nan, -2.0])
+M = np.arange(6.0).reshape(2, 3)
+NAMES = {"n": 3, "bins": 7, "most": 1e300, "value_at_0": 0.5, "value": 4.0, "first": 2.0, "step": 0.25}
+GIVEN = {"x": X, "y": Y, "k": X, "places": np.array([2, 0]), "edges": np.array([0, 3, 4])}
+WITH_NAN = {"a": A, "b": B, "x": A, "y": B}
+NUMBERS = {"a": A[[0, 2, 3]], "b": B[[0, 1, 3]], "x": A[[0, 2, 3]], "y": B[[0, 1, 3]], "c": 2.0}
+NEAR = np.array([0.5, 0.5, np.nan, np.inf, np.inf, 1.0, -np.inf])
+CLOSE = np.array([0.5 + 1e-7, 0.6, np.nan, np.inf, 1.0, np.inf, np.inf])
+MATRICES = {"x": M, "y": 2 * M}
+
+# What NumPy makes of these arrays, which the advice makes of them too.
 INSTEAD = {
-    "arange": lambda x: np.arange(len(x)),
-    "eye": lambda x: np.eye(3, dtype=bool),
-    "nonzero": lambda x: np.nonzero(x)[0],
-    "ones": lambda x: np.ones(len(x)),
-    "tile": lambda x: np.tile(x, 3),
-    "zeros": lambda x: np.zeros(len(x)),
+    "arange": (GIVEN, lambda x, **_: np.arange(len(x))),
+    "allclose": (NUMBERS, lambda a, b, **_: np.allclose(a, b)),
+    "around": (NUMBERS, lambda x, **_: np.around(x)),
+    "array_equal": (NUMBERS, lambda a, b, **_: np.array_equal(a, b)),
+    "bitwise_count": (GIVEN, lambda x, **_: np.bitwise_count(x).astype(int)),
+    "cov": (NUMBERS, lambda x, y, **_: np.cov(x, y)[0, 1]),
+    "cumulative_prod": (NUMBERS, lambda x, **_: np.cumulative_prod(x)),
+    "cumulative_sum": (NUMBERS, lambda x, **_: np.cumulative_sum(x)),
+    "deg2rad": (NUMBERS, lambda x, **_: np.deg2rad(x)),
+    "degrees": (NUMBERS, lambda x, **_: np.degrees(x)),
+    "delete": (GIVEN, lambda x, **_: np.delete(x, 1)),
+    "diagflat": (NUMBERS, lambda x, **_: np.diagflat(x)),
+    "digitize": (GIVEN, lambda x, edges, **_: np.digitize(x, edges)),
+    "dstack": (MATRICES, lambda x, y: np.dstack((x, y))),
+    "ediff1d": (GIVEN, lambda x, **_: np.ediff1d(x)),
+    "empty_like": (GIVEN, lambda x, **_: np.zeros_like(x)),
+    "extract": (GIVEN, lambda x, **_: np.extract(x > 0, x)),
+    "eye": (GIVEN, lambda **_: np.eye(3)),
+    "fix": (NUMBERS, lambda x, **_: np.trunc(x)),
+    "fliplr": (MATRICES, lambda x, **_: np.fliplr(x)),
+    "flipud": (MATRICES, lambda x, **_: np.flipud(x)),
+    "fmax": (WITH_NAN, lambda a, b, **_: np.fmax(a, b)),
+    "fmin": (WITH_NAN, lambda a, b, **_: np.fmin(a, b)),
+    "fmod": (NUMBERS, lambda a, b, **_: np.fmod(a, b)),
+    "fromfunction": (MATRICES, lambda x, **_: np.fromfunction(lambda i, j: i + j, x.shape, dtype=int)),
+    "geomspace": (GIVEN, lambda **_: np.geomspace(2.0, 2.0 * np.exp(0.5), 3)),
+    "heaviside": ({"x": np.array([-2.0, 0.0, 3.0, np.nan])}, lambda x: np.heaviside(x, 0.5)),
+    "histogram": ({"bin_of_each": X}, lambda bin_of_each: np.histogram(bin_of_each, np.arange(8))[0]),
+    "identity": (GIVEN, lambda **_: np.identity(3)),
+    "insert": (GIVEN, lambda x, y, **_: np.insert(x, 1, y)),
+    "isclose": ({"a": NEAR, "b": CLOSE}, np.isclose),
+    "isin": (GIVEN, lambda x, y, **_: np.isin(x, y)),
+    "isinf": (WITH_NAN, lambda x, **_: np.isinf(x)),
+    "isneginf": (WITH_NAN, lambda x, **_: np.isneginf(x)),
+    "isposinf": (WITH_NAN, lambda x, **_: np.isposinf(x)),
+    "logaddexp": (NUMBERS, lambda a, b, **_: np.logaddexp(a, b)),
+    "logaddexp2": (NUMBERS, lambda a, b, **_: np.logaddexp2(a, b)),
+    "matrix_transpose": (MATRICES, lambda x, **_: np.matrix_transpose(x)),
+    "nanargmax": (WITH_NAN, lambda x, **_: np.nanargmax(x)),
+    "nanargmin": (WITH_NAN, lambda x, **_: np.nanargmin(x)),
+    "nancumsum": (WITH_NAN, lambda x, **_: np.nancumsum(x)),
+    "nanmax": (WITH_NAN, lambda x, **_: np.nanmax(x)),
+    "nanmean": (WITH_NAN, lambda x, **_: np.nanmean(x)),
+    "nanmin": (WITH_NAN, lambda x, **_: np.nanmin(x)),
+    "nanprod": (WITH_NAN, lambda x, **_: np.nanprod(x)),
+    "nonzero": (GIVEN, lambda x, **_: np.nonzero(x)[0]),
+    "ones": (MATRICES, lambda x, **_: np.ones(x.shape)),
+    "polyval": ({**NUMBERS, "a": 0.5, "b": 3.0}, lambda x, **_: np.polyval([0.5, 3.0, 2.0], x)),
+    "radians": (NUMBERS, lambda x, **_: np.radians(x)),
+    "repeat": (GIVEN, lambda x, **_: np.repeat(x, 3)),
+    "rot90": (MATRICES, lambda x, **_: np.rot90(x)),
+    "row_stack": (MATRICES, lambda x, y: np.vstack((x, y))),
+    "searchsorted": (GIVEN, lambda x, edges, **_: np.searchsorted(edges, x)),
+    "signbit": (NUMBERS, lambda x, **_: np.signbit(x)),
+    "sinc": (NUMBERS, lambda x, **_: np.sinc(x)),
+    "tile": (GIVEN, lambda x, **_: np.tile(x, 3)),
+    "trace": ({"x": M[:, :2]}, lambda x: np.trace(x)),
+    "tri": (GIVEN, lambda **_: np.tri(3)),
+    "vecdot": (NUMBERS, lambda x, y, **_: np.vecdot(x, y)),
+    "zeros": (MATRICES, lambda x, **_: np.zeros(x.shape)),
 }
+
+
+def evaluated(written, given):
+    """What a function of arrays makes of an expression, all of whose arrays are arguments."""
+    names = NAMES | {word: getattr(language, word) for word in language.__all__} | {"np": np}
+    program = eval(f"lambda {', '.join(given)}: {written}", names)
+    return np.asarray(wb.collective(program)(**given, backend="reference"))
 
 
 @pytest.mark.parametrize("name", INSTEAD)
 def test_what_is_written_instead_of_a_function_of_numpy_does_it(name):
-    written = instead_of(name).removeprefix("Write ").removesuffix(".")
-    names = {"bins": 7, "n": 3} | {word: getattr(language, word) for word in language.__all__} | {"np": np}
-    x = np.array([3, 0, 5, 3])
-    found = wb.collective(lambda x, places: eval(written, names | {"x": x, "y": x, "places": places}))
-    expected = INSTEAD[name](x)
-    assert_same_bits(np.asarray(found(x, np.array([2, 0]), backend="reference")), np.asarray(expected))
+    given, function = INSTEAD[name]
+    found = evaluated(instead_of(name).removeprefix("Write ").removesuffix("."), given)
+    expected = np.asarray(function(**given))
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-15)  # some are rounded once more
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.zeros(x.shape)",
+        "np.zeros(x.shape, bool)",
+        "np.zeros((2, x.shape[1], 1), dtype=int)",
+        "np.zeros(x.shape[0], 'u8')",
+        "np.zeros((x.shape[0],), dtype='f4')",
+        "np.ones(x.shape[1], np.float64)",
+        "np.ones(shape=[x.shape[1], 2], dtype='bool')",
+        "np.ones(x.shape[::-1], np.int32)",
+        "np.full(x.shape, 1 << 20)",
+        "np.full(x.shape, True)",
+        "np.full(x.shape, 2.0, None)",
+        "np.zeros(x.shape, dtype=None)",
+        "np.full((x.shape[0], 2), 3, dtype=float)",
+        "np.full(x.shape[0], fill_value=2.5, dtype=np.float32)",
+    ],
+)
+def test_what_is_written_instead_of_an_array_of_one_number_has_its_shape_type_and_value(call):
+    """The advice comes from the call as it stands in the line."""
+    line = f"program = lambda x: {call}\n"
+    linecache.cache["<call>"] = (0, None, [line], "<call>")
+    exec(compile(line, "<call>", "exec"), made := {"np": np})
+    with pytest.raises(TraceError, match=r"known only at the call\n(.*\n)*Write generate") as caught:
+        wb.collective(made["program"])(M)
+    written = str(caught.value).splitlines()[-1].removeprefix("Write ").removesuffix(".")
+    expected = eval(call, {"np": np, "x": M})
+    found = evaluated(written, {"x": M})
+    assert_same_bits(found, expected)
+
+
+def words_of(advice):
+    """The functions that an advice calls: (before, name), before = "np" of NumPy's, a value for its methods, or ""."""
+    return re.findall(r"(?:([\w)]+)\.)?(\w+)\(", advice)
+
+
+TABLES = {
+    **{f"array {name}": instead_of(name) for name in array_misuse._INSTEAD},
+    **{f"element {name}": instead_of(name) for name in array_misuse.OF_ELEMENTS},
+    **{f"ufunc {name}": instead_of(name) for name in array_misuse.UFUNCS},
+    **{f"cell {name}": advice for name, advice in numpy_names._INSTEAD.items()},
+    **{f"tensor {name}": advice for name, advice in numpy_names._OF_TENSORS.items()},
+    **{f"components {name}": advice for name, advice in numpy_names._JOINED.items()},
+    **{f"builtin {name}": advice for name, advice in misuse._INSTEAD_OF_BUILTIN.items()},
+    **{f"method {name}": advice for name, advice in misuse._METHODS.items()},
+    **{f"math {name}": misuse._instead_of_numbers(name, False) for name in dir(math)},
+    "otherwise": array_misuse.OTHERWISE,
+    "range": array_misuse.RANGE,
+}
+
+
+def test_all_advice_names_words_that_exist():
+    """Of NumPy's functions those that mean something for traced values, of methods those of arrays and values."""
+    known = {*array_value._FUNCTIONS, *numpy_names.OF_EACH_CELL, *numpy_names.UFUNCS}
+    looked_at = 0
+    for place, advice in TABLES.items():
+        for before, name in words_of(advice):
+            looked_at += 1
+            if before == "np":
+                assert getattr(np, name).__name__ in known, f"{place}: np.{name}"
+            elif before:
+                assert hasattr(array_value.ArrayValue, name), f"{place}: {before}.{name}"
+            else:
+                assert name in language.__all__ or name in ("abs", "round"), f"{place}: {name}"
+    assert looked_at > 150
+
+
+def test_no_function_that_is_known_has_other_advice():
+    """Advice for a function that has a meaning is never seen."""
+    assert not {*array_misuse._INSTEAD, *array_misuse.OF_ELEMENTS} & {*array_value._FUNCTIONS}
+    assert not {*array_misuse._INSTEAD, *array_misuse.OF_ELEMENTS, *numpy_names._INSTEAD} & numpy_names.OF_EACH_CELL
+    assert not array_misuse.UFUNCS.keys() & numpy_names.UFUNCS.keys()
+    assert array_misuse.UFUNCS.keys() <= {name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
 
 
 def test_an_error_names_the_line_of_the_function():

@@ -1,6 +1,7 @@
 """Bad cells, each with its line, what the first line of the error says and what the last one advises."""
 
 import math
+import statistics
 
 import numpy as np
 
@@ -17,7 +18,10 @@ def branches(a):
     return a if a > 0 else -a
 
 
+numbers_only = statistics.NormalDist().cdf
+
 NAMESPACE = {
+    "numbers_only": numbers_only,
     "samples": np.zeros(3),
     "np": np,
     "math": math,
@@ -299,7 +303,29 @@ BAD = [
     (U + "m = reduce_sum(u, axis=1)\nu.next = u - m.at(+1, 1)", 3, "the value has the axes x alone", "Leave .at out"),
     (U + "u.next = u.sum()", 2, "a traced value has no .sum", "Write reduce_sum(u)."),
     (U + "u.next = np.roll(u, 1)", 2, "np.roll has no meaning in a cell", "Write u[-1]"),
-    (U + "u.next = np.gcd(u, 1)", 2, "np.gcd has no meaning in a cell", "Use one of"),
+    (U + "u.next = np.gcd(u, 1)", 2, "np.gcd has no meaning in a cell", "Use one of np.absolute, np.add, np.arccos,"),
+    (
+        U + "u.next = np.logaddexp(u, 1)",
+        2,
+        "np.logaddexp has no meaning in a cell",
+        "Write np.maximum(a, b) + np.log1p",
+    ),
+    (
+        U + "u.next = divmod(u, 2)[0]",
+        2,
+        "TypeError: unsupported operand type(s) for divmod()",
+        "Write a // b and a % b.",
+    ),
+    (U + "u.next = np.divmod(u, 2)[0]", 2, "np.divmod has no meaning in a cell", "Write a // b and a % b."),
+    (U + "u.next = where(np.isclose(u, 1), 0, u)", 2, "np.isclose has no meaning in a", "Write (a == b) | (np.isfin"),
+    (U + "u.next = np.median(u)", 2, "np.median has no meaning in a cell", "Write the formula for one cell."),
+    (U + "u.next = math.remainder(u, 2)", 2, "math.remainder takes one number", "No word of a cell computes remainder"),
+    (
+        U + "u.next = numbers_only(u)",
+        2,
+        "numbers_only takes one number",
+        "Write what numbers_only computes as a formula",
+    ),
     (U + "u.next = np.array(u)", 2, "a traced value is no array", "np.sqrt(u)"),
     # hints, kernels, coordinates
     (U + "a = manifest(u * 2)\nb = delayed(u * 2)", 3, "contradicts line 2", "Keep one of the two hints"),

@@ -1,61 +1,223 @@
-"""What to write in a function of arrays instead of NumPy's functions that it does not have."""
+"""What to write instead of functions of NumPy that have no meaning for traced values."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 from collections.abc import Iterable
+
+import numpy as np
 
 from workbench.errors import TraceError
 
+UFUNCS = {
+    "bitwise_count": "popcount(k)",
+    "conjugate": "x itself, as it is real",
+    "deg2rad": "x * (pi / 180)",
+    "degrees": "x * (180 / pi)",
+    "divmod": "a // b and a % b",
+    "fmax": "np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.maximum(a, b)))",
+    "fmin": "np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.minimum(a, b)))",
+    "fmod": "np.copysign(np.abs(a) % np.abs(b), a)",
+    "heaviside": "np.where(x == 0, value_at_0, np.where(x > 0, 1.0, np.where(x < 0, 0.0, x)))",
+    "isinf": "np.abs(x) == inf",
+    "ldexp": "x * np.exp2(n)",
+    "logaddexp": "np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))",
+    "logaddexp2": "np.maximum(a, b) + np.log2(1 + np.exp2(-np.abs(a - b)))",
+    "modf": "x - np.trunc(x) and np.trunc(x)",
+    "rad2deg": "x * (180 / pi)",
+    "radians": "x * (pi / 180)",
+    "signbit": "np.copysign(1.0, x) < 0",
+}
+"""Instead of ufuncs, in cells and functions of arrays."""
+_CLOSE = "(a == b) | (np.isfinite(b) & (np.abs(a - b) <= 1e-8 + 1e-5 * np.abs(b)))"
+OF_ELEMENTS = {
+    "around": "np.round(x)",
+    "choose": "np.where(k == 0, a, np.where(k == 1, b, c))",
+    "fix": "np.trunc(x)",
+    "isclose": _CLOSE,
+    "isneginf": "x == -inf",
+    "isposinf": "x == inf",
+    "nan_to_num": "np.where(np.isnan(x), 0.0, np.clip(x, -most, most)) with the largest number that you want as most",
+    "piecewise": "np.where(x < a, left, np.where(x < b, middle, right)) with the formulas of the pieces",
+    "polyval": "(a * x + b) * x + c",
+    "real": "x itself, as it is real",
+    "sinc": "np.where(x == 0, 1.0, np.sin(pi * x) / (pi * x))",
+}
+"""Instead of functions that take each element for itself, in cells and functions of arrays."""
 _PLACES = "compress(generate(x.shape, lambda i: i), x != 0)"
+_DIAGONAL = "x[i, i] with i = generate(x.shape[0], lambda i: i)"
+_ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
+_EDGES = "np.sum(edges[None, :] <= x[:, None], axis=1)"
+_WINDOW = "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)"
+_UNIT = "generate((n, n), lambda i, j: where(i == j, 1.0, 0.0))"
+_WITHOUT_NAN = "np.where(np.isnan(x), {}, x)"
 _INSTEAD = {
+    "allclose": f"np.all({_CLOSE})",
     "arange": "generate(x.shape[0], lambda i: i)",
+    "argpartition": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "argwhere": _PLACES,
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
-    "convolve": "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)",
+    "array_equal": "np.all(a == b)",
+    "array_split": "slices: x[:n] and x[n:]",
+    "broadcast_arrays": "x[:, None] and y[None, :] in the formula, which meet any length",
+    "broadcast_to": "x[None, :] in the formula, which meets any length, or replicate(x, n, 0)",
+    "convolve": _WINDOW,
+    "corrcoef": "np.sum(a * b) / np.sqrt(np.sum(a * a) * np.sum(b * b)) with a = x - x.mean() and b = y - y.mean()",
+    "correlate": _WINDOW,
+    "cov": "np.sum((x - x.mean()) * (y - y.mean())) / (x.size - 1)",
     "cross": "the three components: x[:, 1] * y[:, 2] - x[:, 2] * y[:, 1], and so on",
-    "diag": "x[i, i] with i = generate(x.shape[0], lambda i: i)",
-    "diagonal": "x[i, i] with i = generate(x.shape[0], lambda i: i)",
-    "empty": "generate(x.shape, lambda i: 0.0)",
-    "eye": "generate((n, n), lambda i, j: i == j)",
+    "cumulative_prod": "np.cumprod(x)",
+    "cumulative_sum": "np.cumsum(x)",
+    "delete": "np.concatenate((x[:1], x[2:]))",
+    "diag": _DIAGONAL,
+    "diagflat": "np.where(generate((n, n), lambda i, j: i == j), x[:, None], 0)",
+    "diagonal": _DIAGONAL,
+    "digitize": _EDGES,
+    "dstack": "np.stack((x, y), axis=-1)",
+    "ediff1d": "np.diff(x.ravel())",
+    "empty": "generate(x.shape, lambda *i: 0.0)",
+    "empty_like": "np.zeros_like(x)",
+    "extract": "np.compress(x > 0, x)",
+    "eye": _UNIT,
+    "fill": "np.full_like(x, value)",
+    "fill_diagonal": "np.where(generate(x.shape, lambda i, j: i == j), value, x)",
     "flatnonzero": _PLACES,
     "flatten": "x.ravel()",
-    "full": "generate(x.shape, lambda i: 1.0)",
+    "fliplr": "np.flip(x, 1)",
+    "flipud": "np.flip(x, 0)",
+    "fromfunction": "generate(x.shape, lambda i, j: i + j)",
+    "full": "generate(x.shape, lambda *i: value)",
+    "geomspace": "generate(n, lambda i: first * np.exp(i * step))",
     "histogram": "np.bincount(bin_of_each, minlength=bins)",
+    "histogram2d": "scatter(add, generate((rows, columns), lambda i, j: 0), (row_of_each, column_of_each), 1)",
+    "hsplit": "slices: x[:, :n] and x[:, n:]",
+    "identity": _UNIT,
+    "indices": "generate(x.shape, lambda i, j: i) for the first and generate(x.shape, lambda i, j: j) for the second",
     "insert": "np.concatenate((x[:1], y, x[1:]))",
+    "interp": "fp[k] + (x - xp[k]) * (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k]) with "
+    "k = np.sum(xp[None, 1:-1] <= x[:, None], axis=1), for x from xp[0] to xp[-1]",
+    "isin": "np.any(x[:, None] == y[None, :], axis=1)",
+    "item": "the value as it is",
+    "ix_": "x[rows[:, None], columns[None, :]]",
+    "lexsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "linspace": "generate(n, lambda i: first + i * step)",
-    "median": "the call of np.median beside the function, with arrays of NumPy",
+    "logspace": "generate(n, lambda i: first * np.exp(i * step))",
+    "matrix_transpose": "x.T",
+    "matvec": "a @ x",
+    "median": _ELSEWHERE.format("median"),
+    "meshgrid": "x[None, :] and y[:, None] in the formula, which meet any length",
+    "nanargmax": f"np.argmax({_WITHOUT_NAN.format('-inf')})",
+    "nanargmin": f"np.argmin({_WITHOUT_NAN.format('inf')})",
+    "nancumsum": f"np.cumsum({_WITHOUT_NAN.format('0.0')})",
+    "nanmax": f"np.max({_WITHOUT_NAN.format('-inf')})",
+    "nanmean": "np.nansum(x) / np.sum(~np.isnan(x))",
+    "nanmin": f"np.min({_WITHOUT_NAN.format('inf')})",
+    "nanprod": f"np.prod({_WITHOUT_NAN.format('1.0')})",
     "nonzero": _PLACES,
-    "ones": "generate(x.shape, lambda i: 1.0)",
+    "ones": "generate(x.shape, lambda *i: 1.0)",
+    "percentile": _ELSEWHERE.format("percentile"),
+    "put": "scatter(None, x, places, values)",
+    "putmask": "np.where(condition, values, x)",
+    "quantile": _ELSEWHERE.format("quantile"),
+    "ravel_multi_index": "i * columns + j",
     "reduce": "a + b + c or np.maximum(np.maximum(a, b), c) of single values, np.sum(x, axis=0) or np.max of an array",
-    "repeat": "replicate(x, n, axis).reshape(-1)",
-    "searchsorted": "np.sum(edges[None, :] <= x[:, None], axis=1)",
+    "repeat": "replicate(x, n, 1).reshape(-1)",
+    "resize": "x.reshape(n, -1)",
+    "rollaxis": "np.moveaxis(x, 2, 0)",
+    "rot90": "np.flip(x.T, 0)",
+    "row_stack": "np.vstack((x, y))",
+    "searchsorted": "np.sum(edges[None, :] < x[:, None], axis=1)",
     "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort",
+    "split": "slices: x[:n] and x[n:]",
     "take_along_axis": "x[rows, places] with rows = generate(places.shape, lambda i, j: i)",
     "tensordot": "np.einsum",
     "tile": "replicate(x, n, 0).reshape(-1)",
     "tolist": "the array; after the call it has a method tolist",
     "trace": "np.sum(np.where(generate(x.shape, lambda i, j: i == j), x, 0))",
+    "tri": "generate((n, n), lambda i, j: where(j <= i, 1.0, 0.0))",
     "unique": "compress(x, np.append(x[:1] == x[:1], x[1:] != x[:-1])) of sorted elements",
-    "zeros": "generate(x.shape, lambda i: 0.0)",
+    "unravel_index": "k // columns and k % columns",
+    "unstack": "x[0], x[1] and so on",
+    "vecdot": "np.sum(x * y, axis=-1)",
+    "vecmat": "x @ a",
+    "vsplit": "slices: x[:n] and x[n:]",
+    "zeros": "generate(x.shape, lambda *i: 0.0)",
 }
-_OTHERWISE = "it with operators, slices, fold, scan, scatter, generate and x[places]"
+OTHERWISE = "it with operators, slices, fold, scan, scatter, generate and x[places]"
 
 
-def instead_of(name: str) -> str:
-    """The advice for a function of NumPy by its last name; "" if no traced value ever has to do with it."""
-    return f"Write {_INSTEAD[name]}." if name in _INSTEAD else ""
+def instead_of(name: str, call: ast.Call | None = None) -> str:
+    """The advice for a function of NumPy by its last name; "" if no traced value ever has to do with it.
+
+    call: as it is written, whose shape, value and type the advice then has where it makes an array.
+    """
+    written = _made(name, call) if call is not None and name in _FILLED else ""
+    written = written or _INSTEAD.get(name) or OF_ELEMENTS.get(name) or UFUNCS.get(name, "")
+    return f"Write {written}." if written else ""
+
+
+_FILLED = {"empty": 0, "full": None, "ones": 1, "zeros": 0}
+"""Functions that make an array of one number, and that, if it is no argument."""
+_SPELT = {
+    "f64": ("float", "np.float64", "np.double", "'float64'", "'f64'"),
+    "i64": ("int", "np.int64", "'int64'", "'i64'"),
+    "bool": ("bool", "np.bool", "np.bool_", "'bool'"),
+}
+"""The types of Python's numbers as they are written; 0 and 1 in each of them."""
+_NUMBERS = {"f64": ("0.0", "1.0"), "i64": ("0", "1"), "bool": ("False", "True")}
+
+
+def _made(name: str, call: ast.Call) -> str:
+    """The same array by `generate`, in the type that NumPy gives it; "" where its shape is not among the arguments."""
+    keywords = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    names = ("shape", "fill_value", "dtype") if name == "full" else ("shape", "dtype")
+    given: dict[str, ast.expr] = {**keywords, **dict(zip(names, call.args, strict=False))}
+    if any(isinstance(each, ast.Starred) for each in call.args) or "shape" not in given:
+        return ""
+    dtype = _type_text(given["dtype"]) if "dtype" in given else ""
+    type_ = next((type_ for type_, texts in _SPELT.items() if dtype in texts), None)
+    number, cast = _FILLED[name], f".astype({dtype})" if dtype else ""
+    if number is None:
+        value = ast.unparse(given["fill_value"]) if "fill_value" in given else "value"
+        cast = cast if type_ is None else f'.astype("{type_}")'
+    else:
+        value = _NUMBERS[type_ or ("i64" if dtype else "f64")][number]
+        cast = cast if type_ is None else ""
+    return f"generate({ast.unparse(given['shape'])}, lambda {_indices(given['shape'])}: {value}){cast}"
+
+
+def _type_text(node: ast.expr) -> str:
+    """A type as it is written, "" for None; of NumPy's codes, which may mean others here, the name: of 'u8' uint64."""
+    text = ast.unparse(node)
+    if text == "None":
+        return ""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        with contextlib.suppress(TypeError):
+            return repr(np.dtype(node.value).name)
+    return text
+
+
+def _indices(shape: ast.expr) -> str:
+    """Names for the indices along the axes of a shape as it is written, of which some do not say how many they are."""
+    if isinstance(shape, ast.Tuple | ast.List) and not any(isinstance(each, ast.Starred) for each in shape.elts):
+        return ", ".join("ijkl"[: len(shape.elts)]) if len(shape.elts) <= 4 else "*i"
+    one = isinstance(shape, ast.Constant | ast.BinOp)
+    one |= isinstance(shape, ast.Subscript) and not isinstance(shape.slice, ast.Slice)
+    return "i" if one else "*i"
 
 
 def no_method(name: str) -> TraceError:
     """The error for a method of NumPy's arrays that traced ones do not have."""
-    advice = instead_of(name) or f"Write {_OTHERWISE}."
+    advice = instead_of(name) or f"Write {OTHERWISE}."
     return TraceError(f"a traced array has no .{name}", advice=advice)
 
 
 def no_function(name: str, known: Iterable[str]) -> TraceError:
     """The error for a function of NumPy that functions of arrays do not have. known: those that they have."""
-    advice = instead_of(name) or f"Write {_OTHERWISE}. Known are {', '.join(sorted(known))}."
+    names = ", ".join(sorted("linalg.norm" if each == "norm" else each for each in known))
+    advice = instead_of(name) or f"Write {OTHERWISE}. Known are {names}."
     return TraceError(f"np.{name} has no meaning in a function of arrays", advice=advice)
 
 

@@ -167,8 +167,9 @@ class ArrayValue(Value):
         return self
 
     def __getattr__(self, name: str) -> object:
-        if name in _FUNCTIONS:
-            raise TraceError(f"a traced array has no .{name}", advice=f"Write np.{name}(x).")
+        if name in _FUNCTIONS or name in OF_EACH_CELL:
+            written = {"clip": "np.clip(x, low, high)", "norm": "np.linalg.norm(x)"}.get(name, f"np.{name}(x)")
+            raise TraceError(f"a traced array has no .{name}", advice=f"Write {written}.")
         if name.startswith("_"):
             return super().__getattr__(name)
         raise no_method(name)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from workbench.errors import TraceError
-from workbench.frontend.array_misuse import RANGE, instead_of
+from workbench.frontend.array_misuse import OTHERWISE, RANGE, UFUNCS, instead_of
 from workbench.frontend.cell_text import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 from workbench.graph import OPERATORS
@@ -87,7 +87,7 @@ def no_truth(term: Term) -> TraceError:
     if asking and asking != speaker.filename:
         return TraceError(
             f"{text} asks for one true or false inside the function, but the value {nature}",
-            advice="Use where(condition, a, b) in that function.",
+            advice=_instead_of_call(inner, term) or "Use where(condition, a, b) in that function.",
         )
     if isinstance(inner, ast.Call) and speaker.is_calling():
         return _call_needs_one(inner, term, text)
@@ -127,6 +127,13 @@ def no_truth(term: Term) -> TraceError:
     return TraceError(f"{subject}, but {text} {nature}.", advice=advice)
 
 
+def _instead_of_call(inner: ast.AST | None, term: Term) -> str:
+    """The advice for a call of NumPy's in a function of arrays; "" if there is none."""
+    if not isinstance(inner, ast.Call) or term.trace.positions is None:
+        return ""
+    return instead_of(ast.unparse(inner.func).rpartition(".")[2], inner)
+
+
 def _operand_text(node: ast.BoolOp, text: str) -> str:
     return text if any(ast.unparse(v) == text for v in node.values) else ast.unparse(node.values[0])
 
@@ -149,6 +156,13 @@ def no_number(term: Term, what: str) -> TraceError:
     )
 
 
+_NO_LOOP = (
+    "Write one formula for all cells; loops over cells are implied.",
+    "Write a formula of whole arrays; fold, scan and while_loop go from element to element.",
+)
+"""Instead of a loop over a value: in a cell, in a function of arrays."""
+
+
 def no_iteration(term: Term) -> TraceError:
     """The error for a loop over the cells of a value."""
     inner, _, text = _construct(term)
@@ -160,12 +174,10 @@ def no_iteration(term: Term) -> TraceError:
                 f"{text}: builtin {name} runs over items, but this value {_nature(term)}",
                 advice=f"Use {whole}" + (f", or {name}imum(a, b) of two values." if name in ("max", "min") else "."),
             )
-    subject = "this value" if inner is None else text
+    subject, otherwise = "this value" if inner is None else text, _NO_LOOP[term.trace.positions is not None]
     return TraceError(
         f"{subject} cannot be looped over or unpacked: it {_nature(term)}",
-        advice="Write one formula for all cells; loops over cells are implied."
-        if term.trace.positions is None
-        else "Write a formula of whole arrays; fold, scan and while_loop go from element to element.",
+        advice=_instead_of_call(inner, term) or otherwise,
     )
 
 
@@ -177,10 +189,12 @@ def no_array(term: Term) -> TraceError:
             "a traced value is no array: it stands for whatever the field holds at each step",
             advice="Use the value as it is in formulas; np.sqrt(u), np.where and np.sum work on it.",
         )
-    name = ast.unparse(inner.func).rpartition(".")[2] if isinstance(inner, ast.Call) else ""
+    call = inner if isinstance(inner, ast.Call) else None
+    name = ast.unparse(call.func).rpartition(".")[2] if call is not None else ""
     return TraceError(
         f"{text}: NumPy asks for the elements of an array, but they are known only at the call",
-        advice=instead_of(name) or "Use the value as it is in formulas; np.sqrt(x), np.where and np.sum work on it.",
+        advice=instead_of(name, call)
+        or "Use the value as it is in formulas; np.sqrt(x), np.where and np.sum work on it.",
     )
 
 
@@ -282,6 +296,8 @@ def explain_error(error: Exception, text: str) -> TraceError:
     advice = "Correct this line; it is ordinary Python."
     if "values to unpack" in said:
         advice = "Unpack as many names as there are components; --dim says how many a vector has."
+    if "for divmod()" in said:
+        advice = f"Write {UFUNCS['divmod']}."
     return TraceError(f"{type(error).__name__}: {said}", advice=advice)
 
 
@@ -333,20 +349,27 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     if name in ("float", "int", "bool", "complex"):
         advice = 'Use the value as it is, or astype(u, "f32").' if name != "bool" else "Use where(condition, a, b)."
         return TraceError(f"{text}: {name} needs one number, but the value {_nature(term)}", advice=advice)
-    known = INSTEAD_OF_MATH.get(last, last)
     if name.startswith("math.") or not hasattr(builtins, last):
-        operands = "a, b, c"[: 3 * OPERATORS[known].arity - 2] if known in OPERATORS else "u"
-        replacement = "base**exponent" if last == "pow" else f"{known}({operands if ',' in operands else 'u'})"
-        advice = f"Use {replacement} of the cell's vocabulary."
-        if hasattr(math, last) and last != "pow" and known not in OPERATORS:
-            advice = f"No word of a cell computes {last}: write it as a formula of exp, sqrt and others."
-        return TraceError(
-            f"{text}: {name} takes one number, but the value {_nature(term)}",
-            advice=(term.trace.positions is not None and instead_of(last)) or advice,
-        )
+        of_arrays = term.trace.positions is not None
+        advice = (instead_of(last, call) if of_arrays else "") or _instead_of_numbers(last, of_arrays)
+        return TraceError(f"{text}: {name} takes one number, but the value {_nature(term)}", advice=advice)
     return TraceError(
         f"{text}: {name} needs one number, but the value {_nature(term)}", advice="Use the value as it is."
     )
+
+
+def _instead_of_numbers(name: str, of_arrays: bool) -> str:
+    """The advice for a function of one number by its last name, which is math's or anybody's."""
+    known = INSTEAD_OF_MATH.get(name, name)
+    row = OPERATORS.get(known)
+    if name == "pow":
+        return "Use base**exponent of the cell's vocabulary."
+    if row is not None and row.rule in ("same", "bool") and not row.symbol:  # such rows are words, as tests see to
+        operands = "u" if row.arity == 1 else "a, b, c"[: 3 * row.arity - 2]
+        return f"Use {known}({operands}) of the cell's vocabulary."
+    if hasattr(math, name):
+        return f"No word of a cell computes {name}: write it as a formula of exp, sqrt and others."
+    return f"Write {OTHERWISE}." if of_arrays else f"Write what {name} computes as a formula of the value."
 
 
 _METHODS = {

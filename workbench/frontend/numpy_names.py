@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from workbench.errors import TraceError
+from workbench.frontend.array_misuse import OF_ELEMENTS
+from workbench.frontend.array_misuse import UFUNCS as INSTEAD_OF_UFUNCS
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
 from workbench.frontend.trace import Operand, Term, is_tracing, text_here
 from workbench.graph import OPERATORS
@@ -117,7 +121,12 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
         raise TraceError(f"np.{name}.{method} has no meaning in a cell", advice="Use reduce_sum, reduce_max and so on.")
     function = UFUNCS.get(name)
     if function is None:
-        raise TraceError(f"np.{name} has no meaning in a cell", advice=f"Use one of {', '.join(sorted(OPERATORS))}.")
+        of_arrays = any(isinstance(each, Term) and each.trace.positions is not None for each in operands)
+        known = ", ".join(sorted(f"np.{each}" for each in UFUNCS if hasattr(np, each)))
+        raise TraceError(
+            f"np.{name} has no meaning in a {'function of arrays' if of_arrays else 'cell'}",
+            advice=f"Write {INSTEAD_OF_UFUNCS[name]}." if name in INSTEAD_OF_UFUNCS else f"Use one of {known}.",
+        )
     if extra:
         raise TraceError(f"np.{name}: {', '.join(extra)}= has no meaning in a cell", advice="Leave it out.")
     return function(*operands)
@@ -126,9 +135,8 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
 def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], axis: object = None) -> Operand:
     """What np.<name>(*operands, axis=axis) means for functions that are no ufuncs."""
     if name not in OF_EACH_CELL:
-        raise TraceError(
-            f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
-        )
+        advice = f"Write {OF_ELEMENTS[name]}." if name in OF_ELEMENTS else "Write the formula for one cell."
+        raise TraceError(f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, advice))
     if axis is not None and name not in _REDUCTIONS:
         extra = ["axis", *extra]
     if extra:

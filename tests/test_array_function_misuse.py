@@ -266,6 +266,13 @@ def test_what_is_written_instead_of_an_array_of_one_number_has_its_shape_type_an
     assert_same_bits(found, expected)
 
 
+def test_a_function_of_the_user_with_a_name_of_numpy_gets_no_advice_for_numpy():
+    exec(compile("def split(u):\n    return u if u > 0 else -u\n", "<helper>", "exec"), made := {})
+    split = made["split"]
+    with pytest.raises(TraceError, match=r"(.*\n)*Use where\(condition, a, b\) in that function\."):
+        wb.collective(lambda x: split(x.sum()) * x)(np.ones(3))
+
+
 def words_of(advice):
     """The functions that an advice calls: (before, name), before = "np" of NumPy's, a value for its methods, or ""."""
     return re.findall(r"(?:([\w)]+)\.)?(\w+)\(", advice)

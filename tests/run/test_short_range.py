@@ -189,7 +189,8 @@ total += mj
 """
 
 
-def test_what_is_the_same_for_all_sources_counts_once_for_each_near_one():
+@pytest.mark.parametrize(("backend", "threads"), WAYS)
+def test_what_is_the_same_for_all_sources_counts_once_for_each_near_one(backend, threads):
     machine, given = wb.trace(ALIKE, name="alike", namespace={"rc": 0.2}), drawn(150, 2)
     expected = machine(**given, backend="reference")
     near = near_of(given["x"], given["y"], 0.2)
@@ -202,12 +203,12 @@ def test_what_is_the_same_for_all_sources_counts_once_for_each_near_one():
     for name, values in sums.items():
         np.testing.assert_allclose(expected[name], values, rtol=1e-14, err_msg=name)
     np.testing.assert_allclose(expected["v"], [number, number * masses], rtol=1e-14)
-    for backend, threads in WAYS:
-        for name, values in machine(**given, backend=backend, threads=threads).items():
-            assert_same_bits(values, expected[name], f"{name} on {backend}")
+    for name, values in machine(**given, backend=backend, threads=threads).items():
+        assert_same_bits(values, expected[name], name)
 
 
-def test_particles_count_their_near_ones_and_add_what_these_have():
+@pytest.mark.parametrize(("backend", "threads"), WAYS)
+def test_particles_count_their_near_ones_and_add_what_these_have(backend, threads):
     text = """
 x = particles("x", dim=2)[0]
 m, mass = particles("m mass")
@@ -223,10 +224,9 @@ x.next = x
     assert_same_bits(expected.number, near_of(given["x"], given["y"], 0.2).sum(axis=1))
     once = near_of(given["x"], given["y"], 0.2) @ given["m"]
     np.testing.assert_allclose(expected.mass, once, rtol=1e-14)
-    for backend, threads in WAYS:
-        found = machine.simulate(**start, backend=backend, threads=max(threads, 1)).run(2)
-        for name in ("number", "mass", "m"):
-            assert_same_bits(getattr(found, name), getattr(expected, name), f"{name} on {backend}")
+    found = machine.simulate(**start, backend=backend, threads=max(threads, 1)).run(2)
+    for name in ("number", "mass", "m"):
+        assert_same_bits(getattr(found, name), getattr(expected, name), name)
 
 
 @pytest.mark.parametrize("backend", ["reference", "openmp"])
@@ -270,7 +270,7 @@ PAIR = 'x, = targets("x")\nxj, = sources("x")\n'
         ),
         (
             'x, = particles("x")\nx.next = reduce_sum(1, over="particles", cutoff=1.0, positions=x)',
-            "line 2: .* a cutoff is one for sources, not for 'particles'",
+            "line 2: .* a cutoff limits sums over sources, not over 'particles'",
         ),
         (
             'x, = particles("x")\nx.next = reduce_sum(1, over="stars", cutoff=1.0, positions=x)',

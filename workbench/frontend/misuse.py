@@ -129,9 +129,10 @@ def no_truth(term: Term) -> TraceError:
 
 def _instead_of_call(inner: ast.AST | None, term: Term) -> str:
     """The advice for a call of NumPy's in a function of arrays; "" if there is none."""
-    if not isinstance(inner, ast.Call) or term.trace.positions is None:
+    root, _, name = ast.unparse(inner.func).partition(".") if isinstance(inner, ast.Call) else ("", "", "")
+    if not isinstance(inner, ast.Call) or term.trace.positions is None or root not in ("np", "numpy"):
         return ""
-    return instead_of(ast.unparse(inner.func).rpartition(".")[2], inner)
+    return instead_of(name, inner)
 
 
 def _operand_text(node: ast.BoolOp, text: str) -> str:

@@ -83,14 +83,17 @@ def _reduce(name: str, value: object, axis: object, over: object, cutoff: object
     pair, near = _pairs(trace, name, given, what, axis, positions)
     source = pair.space.axes[-1].name
     if list(axes_over(trace, pair, axis, over)) != [source]:
-        raise TraceError(f"{what}: a cutoff is one for sources, not for {over!r}", advice='Write over="source".')
+        raise TraceError(f"{what}: a cutoff limits sums over sources, not over {over!r}", advice='Write over="source".')
     return wrap(fold_near(trace, Combination(name, name, pair, None), near, one_length(what, cutoff)))
 
 
 def _pairs(
     trace: Trace, name: str, given: Operand, what: str, axis: object, positions: object
 ) -> tuple[Term, list[tuple[Term, Term]]]:
-    """The value in each pair of a particle and a source, also where it is the same for all; the positions of both."""
+    """The value in each pair of a particle and a source, also where it is the same for all; the positions of both.
+
+    Raises TraceError where they are not of one population, or the reduction does not take the value.
+    """
     check_over(trace, what, axis)
     axes = given.space.axes if isinstance(given, Term) else ()
     of = [own for own, source in trace.populations.items() if {each.name for each in axes} <= {own, source}]

@@ -118,7 +118,10 @@ _NUMPY: dict[Home, str] = {
 
 
 def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "notebook") -> TraceError:
-    """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell."""
+    """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell.
+
+    home: what it may come from.
+    """
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif name in INSTEAD_OF_MATH:

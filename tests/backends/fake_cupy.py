@@ -141,6 +141,9 @@ class FakeArray:
     def view(self, dtype):
         return FakeArray(self.fake, self.cells.view(dtype))
 
+    def reshape(self, *shape):
+        return FakeArray(self.fake, self.cells.reshape(*shape))
+
     def copy(self):
         made = self.fake.empty(self.shape, self.dtype)
         self.fake.stream.submit(lambda: np.copyto(made.cells, self.cells))

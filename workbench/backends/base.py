@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.codegen.functions import functions_in
 from workbench.codegen.source import Source
+from workbench.graph import StorageType
 from workbench.planning.plan import Plan
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -203,11 +204,16 @@ class Program(Protocol):
 class CallInstance(Protocol):
     """A program that runs once at each call, on arrays of the caller. Not thread-safe: one thread at a time."""
 
-    def lend(self, name: str, values: Array) -> None:
+    on_device: bool  # whether arrays lie in a device's memory: then `lend` takes arrays of both and copies the host's
+
+    def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy, or of the device's array library
         """Let the field lie in this array until the next call of `lend`: C-ordered, of the field's type and extents.
 
         Arrays of fields that the program stores are written, all others only read. Each field is lent before `run`.
         """
+
+    def made(self, shape: tuple[int, ...], type_: StorageType) -> Any:  # noqa: ANN401  # as above
+        """A fresh array of a field's cells where the program writes it, to be lent. MemoryError or NoRoomError."""
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param; rounded to its type."""

@@ -15,6 +15,7 @@ from workbench.backends.checks import checked_extents
 from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle, wheels_in_conflict
+from workbench.backends.cuda_call import CudaCall
 from workbench.backends.cuda_errors import INSTALL, REINSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
 from workbench.backends.cuda_modules import CudaModules, LoadedKernels
@@ -26,6 +27,7 @@ from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
 from workbench.codegen.cuda.render import CudaText, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
+from workbench.planning.lending import leaves_inputs_alone
 from workbench.planning.plan import Plan
 
 _FORKED = (
@@ -215,9 +217,19 @@ class CudaProgram:
         """
         del threads
         place = self._backend.place(beside)
+        return CudaInstance(self.plan, self.text, self._functions(place, extents), extents, place)
+
+    def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> CudaCall | None:
+        """Allocate what a call does not lend; None where the plan writes where an array is only read."""
+        del threads
+        if not leaves_inputs_alone(self.plan):
+            return None
+        place = self._backend.place()
+        return CudaCall(self.plan, self.text, self._functions(place, extents), extents, place)
+
+    def _functions(self, place: CudaPlace, extents: tuple[int, ...]) -> LoadedKernels:
         index = index_type(layouts_of(self.plan, checked_extents(self.plan.graph, extents)).values())
         key = (index, self._backend.architecture(place.device))
         if key not in self._cubins:
             self._cubins[key] = self._backend.cubin(self.text, self.plan, *key)
-        functions = self._backend.load(self._cubins[key], place.device)
-        return CudaInstance(self.plan, self.text, functions, extents, place)
+        return self._backend.load(self._cubins[key], place.device)

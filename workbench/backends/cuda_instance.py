@@ -64,7 +64,10 @@ class CudaInstance(DeviceInstance):
         functions: LoadedKernels,
         extents: tuple[int, ...],
         place: CudaPlace,
+        *,
+        lent: bool = False,
     ) -> None:
+        """lent: as in DeviceInstance."""
         self.place = place
         self._functions = functions
         self._name = f" for {plan.graph.name} with extents {extents}"
@@ -83,7 +86,7 @@ class CudaInstance(DeviceInstance):
                 # Use of the default stream by anybody would break a capture on a stream that waits for it.
                 self._recorder = cuda.Stream(non_blocking=True)
         self._copies = CudaCopies(place.cupy, self._stream)
-        super().__init__(plan, text.kernels, extents, place.cupy)
+        super().__init__(plan, text.kernels, extents, place.cupy, lent=lent)
         self._is_short = prod(self.extents) <= SHORT_CELLS
 
     @property

@@ -23,7 +23,8 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
-from workbench.planning.layout import Layout, lay_out
+from workbench.planning.layout import Layout, lay_out, lay_out_packed
+from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
@@ -38,11 +39,22 @@ class DeviceInstance(ABC):
     without it steps are done in batches, and stop and time are looked at between two of them.
     """
 
-    def __init__(self, plan: Plan, kernels: tuple[KernelLaunches, ...], extents: tuple[int, ...], library: Any) -> None:  # noqa: ANN401
-        """Fields zero, scalars and params at their defaults. ShapeError if the extents do not fit the program."""
+    def __init__(
+        self,
+        plan: Plan,
+        kernels: tuple[KernelLaunches, ...],
+        extents: tuple[int, ...],
+        library: Any,  # noqa: ANN401
+        *,
+        lent: bool = False,
+    ) -> None:
+        """Fields zero, scalars and params at their defaults. ShapeError if the extents do not fit the program.
+
+        lent: the arrays of fields are those of the caller, see `CallInstance`; all arrays are packed.
+        """
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
-        self.layouts = layouts_of(plan, self.extents)
+        self.layouts = layouts_of(plan, self.extents, packed=lent)
         self.layout = self.layouts[()]
         self.shape = shape_bytes(self.layout)
         self._library = library
@@ -60,12 +72,14 @@ class DeviceInstance(ABC):
         self._closed = False
         self._partial_cells = largest_partials(plan, self.extents, scans=False)
         buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
+        theirs = {slot.index for slot in lent_slots(plan)} if lent else set()
         try:
             with self._on_device():
                 self._globals: Cells = library.zeros(block, np.uint64)
                 self._levels: Cells = library.zeros(max(self._together * block, 1), np.uint64)
                 for slot in plan.slots:
-                    self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
+                    elements = 0 if slot.index in theirs else self.layouts[slot.axes].elements
+                    self._memory.append(library.zeros(elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
                     self._partials.append(library.zeros(self._partial_cells * 8 * partial_words(plan), np.uint8))
                 for length in filter(None, list_lengths(plan, self.extents)):
@@ -366,8 +380,9 @@ def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:
     return layouts_of(plan, extents)[()]
 
 
-def layouts_of(plan: Plan, extents: tuple[int, ...]) -> dict[Axes, Layout]:
-    """The layouts that arrays of a simulation of these extents have, by their axes."""
+def layouts_of(plan: Plan, extents: tuple[int, ...], *, packed: bool = False) -> dict[Axes, Layout]:
+    """The layouts that arrays of a simulation of these extents have, by their axes. packed: as NumPy makes arrays."""
     smallest = min((s.itemsize for s in plan.slots), default=8)
     kinds = ((), *(shape.axes for shape in array_shapes(plan)))
-    return {axes: lay_out(along(extents, axes), along(plan.halo, axes), smallest) for axes in kinds}
+    rule = lay_out_packed if packed else lay_out
+    return {axes: rule(along(extents, axes), along(plan.halo, axes), smallest) for axes in kinds}

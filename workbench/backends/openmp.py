@@ -41,6 +41,7 @@ from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
+from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of, runs_in_tiles
 from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
@@ -158,6 +159,8 @@ class _Block:
 class OpenmpInstance:
     """The state of one simulation: an array for each slot, the Globals block, room for partial sums."""
 
+    on_device = False
+
     def __init__(
         self, program: OpenmpProgram, extents: tuple[int, ...], threads: int = 0, *, lent: bool = False
     ) -> None:
@@ -264,6 +267,10 @@ class OpenmpInstance:
         return MarchResult(
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
+
+    def made(self, shape: tuple[int, ...], type_: StorageType) -> Array:
+        """A fresh array for a result."""
+        return np.empty(shape, type_.numpy)
 
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""

@@ -1,4 +1,4 @@
-"""One call: what a program needs to run once on arrays of the caller; on the host nothing is copied."""
+"""One call: what a program needs to run once on arrays of the caller; what lies where it runs is not copied."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from workbench.backends.base import (
     Number,
 )
 from workbench.backends.looping import bare_instance
+from workbench.errors import NoRoomError
 from workbench.graph import Static
 from workbench.graph.arithmetic import stored
 from workbench.pipeline import Compiled
@@ -76,13 +77,17 @@ class _Lending:
 
     def __init__(self, instance: CallInstance, shapes: dict[str, tuple[int, ...]], results: dict[str, Static]) -> None:
         self._instance = instance
-        self._made = [(name, shape, results[name].type.numpy) for name, shape in shapes.items()]
-        self._results: dict[str, Array] = {}
+        self._made = [(name, shape, results[name].type) for name, shape in shapes.items()]
+        self._shapes = shapes
+        self._results: dict[str, Any] = {}
         self.set = instance.write_global
 
     def give(self, static: Static, values: Any) -> None:  # noqa: ANN401
-        """Lend the array; one that is strided, misaligned or on a GPU is copied."""
+        """Lend the array; one that is strided, misaligned or not where the program runs is copied."""
         if not isinstance(values, np.ndarray):
+            if self._instance.on_device and not static.type.is_record:
+                self._instance.lend(static.name, values)
+                return
             values = to_host(static.name, values)
         if not (values.flags.c_contiguous and values.flags.aligned):
             values = np.array(values, order="C")
@@ -91,22 +96,26 @@ class _Lending:
     def run(self) -> None:
         """Run the program, which writes into arrays that nobody else has."""
         try:
-            self._results = {name: np.empty(shape, dtype) for name, shape, dtype in self._made}
-        except MemoryError:
-            wanted = " and ".join(f"{dtype} of shape {shape}" for _, shape, dtype in self._made)
-            self._results = with_room(
-                lambda: {name: np.empty(shape, dtype) for name, shape, dtype in self._made}, f"results, {wanted}"
-            )
+            self._results = self._fresh()
+        except (MemoryError, NoRoomError):
+            wanted = " and ".join(f"{type_.numpy} of shape {shape}" for _, shape, type_ in self._made)
+            self._results = with_room(self._fresh, f"results, {wanted}")
         for name, made in self._results.items():
             self._instance.lend(name, made)
         self._instance.run()
 
-    def result(self, static: Static, *, on_device: bool = False) -> Array:
-        """The array that was written; it lies on the host."""
-        del on_device
-        if static.role == "field":
-            return self._results.pop(static.name)
-        return np.asarray(stored(self._instance.read_global(static.name), static.type))
+    def _fresh(self) -> dict[str, Any]:
+        return {name: self._instance.made(shape, type_) for name, shape, type_ in self._made}
+
+    def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
+        """The array that was written, fetched from a device unless it may stay there."""
+        if static.role != "field":
+            return np.asarray(stored(self._instance.read_global(static.name), static.type))
+        made = self._results.pop(static.name)
+        if on_device and not static.type.is_record:
+            return made
+        found = made if isinstance(made, np.ndarray) else to_host(static.name, made)
+        return found.view(static.type.numpy).reshape(self._shapes[static.name]) if static.type.is_record else found
 
     def close(self) -> None:
         """Free the memory."""

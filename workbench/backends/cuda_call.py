@@ -1,0 +1,73 @@
+"""CUDA call: a program that runs once at each call, on arrays that lie on the device already, which nobody copies."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import Array, MarchRequest
+from workbench.backends.cuda_instance import CudaInstance, CudaPlace
+from workbench.backends.cuda_modules import LoadedKernels
+from workbench.codegen.cuda.render import CudaText
+from workbench.graph import StorageType
+from workbench.planning.plan import Plan
+
+
+class CudaCall(CudaInstance):
+    """See `CallInstance`. The memory of fields is lent at each call; all else stays."""
+
+    on_device = True
+
+    def __init__(
+        self,
+        plan: Plan,
+        text: CudaText,
+        functions: LoadedKernels,
+        extents: tuple[int, ...],
+        place: CudaPlace,
+    ) -> None:
+        super().__init__(plan, text, functions, extents, place, lent=True)
+        self._sent: list[tuple[Array, Any]] = []  # arrays of the host in this call, and their cells on the device
+
+    def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy or of CuPy
+        """Let the field lie in an array of this device; one of the host or another device is sent there, once a call.
+
+        Whoever has made an array of CuPy has done so in the stream that is current in this thread.
+        """
+        slot = next(s for s in self.plan.slots if s.field == name)
+        self._memory[self._order[slot.index]] = self._cells_of(values)
+        self._known_arguments.clear()  # both hold where arrays lie
+        self._graphs.clear()
+
+    def made(self, shape: tuple[int, ...], type_: StorageType) -> Any:  # noqa: ANN401  # an array of CuPy
+        """A fresh array for a result; of dd it has the bytes."""
+        with self._on_device():
+            if type_.is_record:
+                return self._library.empty(prod(shape) * type_.itemsize, np.uint8)
+            return self._library.empty(shape, type_.numpy)
+
+    def run(self) -> None:
+        """Run the program once, on the arrays that are lent. RunError if an index lies outside of what it reads."""
+        self._sent.clear()  # nothing of the caller is kept
+        self.march(MarchRequest(self.plan.kernels[0].kernel.name, 1))
+
+    def _cells_of(self, values: Any) -> Any:  # noqa: ANN401
+        """The bytes of an array on this device."""
+        cupy = self.place.cupy
+        if isinstance(values, np.ndarray):
+            sent = next((cells for other, cells in self._sent if other is values), None)
+            if sent is None:
+                with self._on_device():
+                    sent = cupy.empty(values.nbytes, np.uint8)
+                    self._from_host(sent, np.ascontiguousarray(values).reshape(-1).view(np.uint8))
+                self._sent.append((values, sent))
+            return sent
+        with self.place.errors.as_ours(cupy, "the CUDA device"):
+            cupy.cuda.get_current_stream().synchronize()
+        if int(values.device.id) != self.place.device:
+            return self._cells_of(values.get())
+        with self._on_device():
+            packed = values if values.flags.c_contiguous else values.copy()
+            return packed.reshape(-1).view(np.uint8)

@@ -1,5 +1,7 @@
 """Any backend against the interpreter, bit for bit: the same random state, the same march."""
 
+import struct
+
 import numpy as np
 
 from tests.kit.bits import parts
@@ -67,3 +69,12 @@ def assert_folds_agree(program, extents, threads):
         for name, found in state_after(mine, graph, extents).items():
             assert bits(found) == bits(right[name]), f"{graph.name}: {name}, {extents}, {count} threads"
         mine.close()
+
+
+def at_origin(instance, origin, global_extents):
+    """The same instance as a part of a larger domain."""
+    dim = len(instance.extents)
+    words = list(struct.unpack(f"<{len(instance.shape) // 8}q", instance.shape))
+    words[2 * dim : 3 * dim] = origin
+    words[3 * dim : 4 * dim] = global_extents
+    instance.shape = struct.pack(f"<{len(words)}q", *words)

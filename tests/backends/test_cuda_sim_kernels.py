@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from tests.backends.agreement import bits
+from tests.backends.agreement import at_origin, bits
 from tests.backends.cell_plans import BACKEND, cell_plan, chosen
 from tests.backends.graphs import field_graph, reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
@@ -18,15 +18,6 @@ from workbench.graph.instructions import Fixed, Outflow, Periodic
 from workbench.graph.reduction import reduce_canonically
 from workbench.graph.types import F64
 from workbench.planning.layout import lay_out
-
-
-def at_origin(instance, origin, global_extents):
-    """The same instance as a part of a larger domain."""
-    dim = len(instance.extents)
-    words = list(struct.unpack(f"<{len(instance.shape) // 8}q", instance.shape))
-    words[2 * dim : 3 * dim] = origin
-    words[3 * dim : 4 * dim] = global_extents
-    instance.shape = struct.pack(f"<{len(words)}q", *words)
 
 
 @pytest.mark.parametrize("origin", [1, 15, 1000, 1024, 3000])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.codegen.golden_programs import CASES, planned
 from tests.kit.agreement import make_pair
-from tests.kit.collective_programs import scans, scatters, segments
+from tests.kit.collective_programs import ranked, scans, scatters, segments
 from tests.programs import all_programs, dimension
 from workbench.backends import nvrtc
 from workbench.codegen.cuda.render import inlined, render_cuda
@@ -151,9 +151,32 @@ hypot.next = pow[+1]
 
 
 def test_scans_segments_scatters_and_gathers_compile_for_sm_90_in_both_index_types():
-    for graph, index in ((segments(), "int32_t"), (scans(2), "int64_t"), (scatters(2), "int32_t")):
+    graphs = ((segments(), "int32_t"), (scans(2), "int64_t"), (ranked(), "int64_t"), (scatters(2), "int32_t"))
+    for graph, index in graphs:
         text = render_cuda(plan_graph(graph))
         assert {entry.kernel for entry in compile_for_sm_90(text, index).resources} == {name for name, _ in text.waits}
     assert "stencil_cuda_scatters.h" in text.source.text
     assert "stencil_cuda_scans.h" in render_cuda(plan_graph(scans(1))).source.text
     assert "stencil_cuda_scans.h" not in render_cuda(planned("wave")).source.text
+
+
+CUMULATED = """
+xs = array("xs", "n", dtype="TYPE")
+output("up_to", scan(add, xs))
+output("behind", scan(add, xs, reverse=True, exclusive=True))
+"""
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "dd", "i64"])
+def test_scans_spill_nothing(dtype):
+    text = render_cuda(plan_graph(trace_cell(CUMULATED.replace("TYPE", dtype), name="cumulated").graph))
+    kernels = {entry.kernel.split("_")[0]: entry for entry in compile_for_sm_90(text, block=1024).resources}
+    assert set(kernels) == {"scan", "totals", "subtrees"}
+    assert all(entry.spill_store_bytes == 0 and entry.registers <= 64 for entry in kernels.values())
+    assert all(entry.shared_bytes <= 48 << 10 for entry in kernels.values())
+
+
+def test_ranks_spill_nothing():
+    resources = compile_for_sm_90(render_cuda(plan_graph(ranked())), block=1024).resources
+    assert {entry.kernel.split("_")[0] for entry in resources} == {"rank", "counts", "subtrees"}
+    assert all(entry.spill_store_bytes == 0 for entry in resources)

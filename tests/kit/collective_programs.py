@@ -28,6 +28,14 @@ def scans(dim):
     return p.graph(f"scans of {dim} axes")
 
 
+def ranked():
+    """By few bits and by more."""
+    p = Program(1, I64)
+    p.field("few", p.b.rank(p.u, 2))
+    p.field("many", p.b.rank(p.plus(p.u, p.u), 6))
+    return p.graph("ranked")
+
+
 def segments():
     """The last axis cut into as many segments as the first one has cells, the first of which are one longer."""
     p = Program(2, I64)

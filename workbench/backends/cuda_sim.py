@@ -229,10 +229,9 @@ class CudaSimInstance(DeviceInstance):
             arguments.append(ArrayArgument(operand.parameter, cells, number in launch.undefined, filled))
         arguments.append(ArrayArgument("globals", self._globals))
         if launch.numbers:
-            names = ("tasks", "each", "step", "slot", "parts", "low", "size")
             arguments += [
-                ValueArgument(name, int(n).to_bytes(8, "little", signed=True))
-                for name, n in zip(names, launch.numbers, strict=True)
+                ValueArgument(f"number {k}", int(n).to_bytes(8, "little", signed=True))
+                for k, n in enumerate(launch.numbers)
             ]
         else:
             arguments += [ValueArgument("shape", shape) for shape in self.shapes_of(launch)]

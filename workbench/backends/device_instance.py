@@ -25,7 +25,7 @@ from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.layout import Layout, lay_out, lay_out_packed
 from workbench.planning.lending import lent_slots
-from workbench.planning.partials import largest_partials, list_lengths, partial_words
+from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
 Cells = Any
@@ -68,6 +68,7 @@ class DeviceInstance(ABC):
         self._memory: list[Cells] = []
         self._partials: list[Cells] = []
         self._lists: list[Cells] = []
+        self._scratch: list[Cells] = []
         self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
         self._closed = False
         self._partial_cells = largest_partials(plan, self.extents, scans=False)
@@ -84,6 +85,7 @@ class DeviceInstance(ABC):
                     self._partials.append(library.zeros(self._partial_cells * 8 * partial_words(plan), np.uint8))
                 for length in filter(None, list_lengths(plan, self.extents)):
                     self._lists.append(library.zeros(length, np.int64))
+                self._scratch.append(library.zeros(max(scratch_bytes(plan, self.extents), 64), np.uint8))
         except BaseException:
             self._release()  # a traceback that somebody keeps must not keep arrays
             raise
@@ -133,7 +135,7 @@ class DeviceInstance(ABC):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays, halos and padding included."""
-        return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials, *self._lists))
+        return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials, *self._lists, *self._scratch))
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""
@@ -297,6 +299,7 @@ class DeviceInstance(ABC):
         self._memory.clear()
         self._partials.clear()
         self._lists.clear()
+        self._scratch.clear()
         self._let_go()
 
     def shapes_of(self, launch: DeviceLaunch) -> list[bytes]:
@@ -330,6 +333,9 @@ class DeviceInstance(ABC):
                 found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
             elif operand.kind == "lists":
                 found.append(self._lists[operand.index])
+            elif operand.kind == "scratch":
+                (scratch,) = self._scratch
+                found.append(self._typed(scratch, operand.type, scratch.size // operand.type.itemsize))
             elif operand.kind == "ahead":
                 found.append(self._levels)
             else:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
+from workbench.backends.part_launches import part_launches
 from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, StepLaunches
 from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
@@ -69,6 +70,11 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
             grid, block = (1, 1, 1), (1, 1, 1)
         case "tree":
             return _tree_launches(code, extents, choices.block)
+        case "scan" | "rank" | "subtrees":
+            return [
+                DeviceLaunch(code.kernel, grid, block, code.arrays, numbers, undefined=code.fresh, shapes=code.shapes)
+                for grid, block, numbers in part_launches(code, extents, choices)
+            ]
         case "stage":
             raise ValueError("stages are launched by moves")  # workbench.backends.tower_sequence
     grown = margin_bytes(code.grown) if code.says_grown else b""

@@ -1,11 +1,11 @@
-"""Partials: how many cells the buffers have that reductions and scans leave what chunks combine to in."""
+"""Partials: how large the buffers are that reductions, scans and ranks leave what parts combine to or count in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
 
-from workbench.graph import Rank, Scatter
+from workbench.graph import Rank, Scan, Scatter
 from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import along
 from workbench.planning.plan import Plan, Step
@@ -21,11 +21,53 @@ def partial_count(extents: tuple[int, ...]) -> int:
     return prod(extents[:-1]) * -(-extents[-1] // CHUNK)
 
 
+def line_chunks(extents: tuple[int, ...], axis: int) -> tuple[int, int]:
+    """Return how many lines a loop over these extents has along an axis, and the chunks of each."""
+    return prod(n for k, n in enumerate(extents) if k != axis), -(-extents[axis] // CHUNK)
+
+
+def scan_threads(itemsize: int, *, across: bool) -> int:
+    """Return the most threads of a block that scans values of so many bytes on a device, as its text has it.
+
+    across: along another axis than the last one. What threads of a block share takes 36 KiB at most.
+    """
+    each = itemsize * (33 if not across and itemsize <= 16 else 2)
+    return max((n for n in (64, 128, 256) if n * each <= 36 << 10), default=32)
+
+
+def rank_threads(digits: int) -> int:
+    """Return the most threads of a block that ranks on a device, as its text has it."""
+    return 32 * min(4096 // digits, 8)
+
+
+def rank_parts(cells: int, digits: int) -> int:
+    """Return how many parts a device cuts cells into to rank them, as its text does."""
+    return -(-cells // max(32 * digits, CHUNK))
+
+
+def scratch_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
+    """Return the bytes that scans and ranks of a device keep between their launches, one loop at a time."""
+    most = 0
+    for kernel in plan.kernels:
+        for loop in (loop for step in (kernel.plain, kernel.observed) for loop in step.subkernels if loop.alone >= 0):
+            node, sizes = kernel.kernel.nodes[loop.alone], along(extents, loop.axes)
+            match node.instruction:
+                case Scan() as scan:
+                    lines, each = line_chunks(sizes, scan.axis)
+                    parts = lines * each * (3 if scan.exclusive else 1)  # with the last runs of chunks
+                    most = max(most, node.value_type.itemsize * parts if each > 1 else 0)
+                case Rank(bits):
+                    most = max(most, 8 * 2**bits * rank_parts(sizes[0], 2**bits))
+                case _:
+                    pass
+    return most
+
+
 def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool, threads: int = 1) -> int:
     """Return the cells of the largest buffer that a loop needs over a domain of these extents.
 
-    scans: those of scans, ranks and scatters too; each of so many threads counts the digits of a rank, or has a copy of
-    the few destinations of a scatter.
+    scans: those of a host's scans, ranks and scatters too; each of so many threads counts the digits of a rank, or has
+    a copy of the few destinations of a scatter.
     """
     loops = (loop for step in _steps(plan) for loop in step.subkernels)
     wanting = (loop for loop in loops if loop.reductions or (scans and loop.alone >= 0))

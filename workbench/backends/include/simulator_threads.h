@@ -9,7 +9,9 @@ namespace {
 
 template <class T>
 inline array<T> shared(const char* name, long long count, unsigned line) {
-  static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 8, "shared memory holds plain numbers");
+  static_assert(std::is_trivially_default_constructible<T>::value && std::is_trivially_destructible<T>::value &&
+                    alignof(T) <= 16,
+                "shared memory holds numbers and records of them");
   Buffer& found = shared_buffer(name, line, count, sizeof(T));
   return {static_cast<T*>(found.data), &found};
 }

@@ -31,6 +31,7 @@ class DeviceSweep:
     away from the cell's; `ahead` asks for what the next plane reads. rank: number of the loop's axes. shapes: further
     parameters, of arrays with other axes. folding: of a loop that folds, where one thread does its targets, cells that
     are kept, and `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
+    prepares: a scan or a rank leaves in `scratch` what its parts combine to, or count, and stores no results.
     """
 
     name: str = field(compare=False)
@@ -53,6 +54,17 @@ class DeviceSweep:
     ranking: Ranking | None = None
     scatters: bool = False
     ahead: tuple[str, ...] = ()
+    prepares: bool = False
+
+    @property
+    def largest_block(self) -> str:
+        """The most threads that a block may have, as the text calls it."""
+        return "PART_BLOCK" if self.scanning or self.ranking else "STENCIL_BLOCK"
+
+    @property
+    def meets(self) -> bool:
+        """Whether threads meet."""
+        return bool(self.partials or self.scanning or self.ranking) or self.sync_before or self.sync_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,15 @@ class Tree:
     type: str
     combine: str
     uniforms: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subtrees:
+    """The kernel that combines what the parts of a scan or a rank have to complete subtrees, in place."""
+
+    name: str = field(compare=False)
+    type: str
+    combine: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +142,7 @@ class DeviceKernel:
     trees: tuple[Tree, ...]
     scalars: tuple[Scalars, ...]
     uniforms: tuple[Uniforms, ...] = ()
+    subtrees: tuple[Subtrees, ...] = ()
     torres: tuple[TorreCode, ...] = ()
 
 
@@ -128,12 +150,13 @@ class DeviceKernel:
 class ArrayOperand:
     """What an array parameter gets; `type` is of its cells.
 
-    It is the array in a slot, a buffer of partial results, one of the lists of a Scatter, or the Globals of all levels
-    of a move. Lists: number 0 has one cell for each destination, number 1 one for each sender.
+    It is the array in a slot, a buffer of partial results, one of the lists of a Scatter, the scratch of scans and
+    ranks, or the Globals of all levels of a move. Lists: number 0 has one cell for each destination, number 1 one for
+    each sender.
     """
 
     parameter: str
-    kind: Literal["slot", "partials", "lists", "ahead"]
+    kind: Literal["slot", "partials", "lists", "scratch", "ahead"]
     index: int
     type: StorageType
 
@@ -145,7 +168,10 @@ class LaunchCode:
     kind: "sweep" over the cells of the domain grown by `grown`, plane by plane; "cells" one thread a cell of it;
     "chunks" 16 threads a chunk of 1024 cells; "ghosts" one thread a ghost cell, and one a cell of the domain as well if
     `whole`; "tree" combines the partial results in its only array into Globals slot `slot`, in several launches;
-    "scalars" one thread; "stage" a block a tower.
+    "scalars" one thread; "stage" a block a tower; "scan" a thread a run of 32 cells along `scanned`, one of the loop's
+    axes; "rank" a warp a part of the cells, for so many `digits`; "subtrees" combines what either left in its only
+    array, in several launches. Of the launches of a scan those that only serve `several` chunks of a line are left out
+    where lines have one.
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
@@ -153,7 +179,7 @@ class LaunchCode:
     """
 
     kernel: str
-    kind: Literal["sweep", "cells", "chunks", "ghosts", "tree", "scalars", "stage"]
+    kind: Literal["sweep", "cells", "chunks", "ghosts", "tree", "scalars", "stage", "scan", "rank", "subtrees"]
     arrays: tuple[ArrayOperand, ...] = ()
     grown: Margins = ()
     whole: bool = False
@@ -164,6 +190,9 @@ class LaunchCode:
     shapes: tuple[Axes, ...] = ((),)
     targets: int = 1
     says_grown: bool = False
+    scanned: int = -1
+    digits: int = 0
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Literal
 
 from workbench.codegen.access import Linear
 from workbench.codegen.cell_code import ArrayName
-from workbench.codegen.collectives import COLLECTIVE_NAMES, collective_code
+from workbench.codegen.collectives import collective_code
+from workbench.codegen.cuda.collectives import PART_NAMES, collective_kernels
 from workbench.codegen.cuda.device import (
     ArrayOperand,
     DeviceFill,
@@ -19,6 +20,7 @@ from workbench.codegen.cuda.device import (
     LaunchCode,
     Scalars,
     StepLaunches,
+    Subtrees,
     Tree,
 )
 from workbench.codegen.cuda.prefetching import prefetches
@@ -35,7 +37,7 @@ from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
-from workbench.planning.axes import kept_axes, listed
+from workbench.planning.axes import kept_axes
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -78,6 +80,7 @@ class _DeviceWriter(KernelWriter):
         self.device_sweeps = Shared[DeviceSweep]()
         self.device_fills = Shared[DeviceFill]()
         self.trees = Shared[Tree]()
+        self.subtrees = Shared[Subtrees]()
         self.all_scalars = Shared[Scalars]()
         steps = [self._step_launches(step) for step in self._variants()]
         first, renews = self._begin()
@@ -99,6 +102,7 @@ class _DeviceWriter(KernelWriter):
             tuple(self.trees.records),
             tuple(self.all_scalars.records),
             tuple(self.uniforms.records),
+            tuple(self.subtrees.records),
             torres,
         )
         words = tuple(self.table.words.values())
@@ -144,9 +148,11 @@ class _DeviceWriter(KernelWriter):
     # ---- sub-kernels
 
     def _loop_launches(self, subkernel: Subkernel, buffers: dict[int, int]) -> tuple[LaunchCode, ...]:
-        """A loop is one launch; a Scatter three."""
+        """A loop is one launch; a Scatter three, a Scan or a Rank up to three."""
         if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter):
             return self._scatter_launches(subkernel)
+        if subkernel.alone >= 0 and not subkernel.reduced:
+            return self._collective_launches(subkernel)
         return (self._sweep_launch(subkernel, buffers),)
 
     def _scatter_launches(self, subkernel: Subkernel) -> tuple[LaunchCode, ...]:
@@ -166,8 +172,6 @@ class _DeviceWriter(KernelWriter):
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
         if subkernel.reduced:
             return self._fold_launch(subkernel)
-        if subkernel.alone >= 0:
-            return self._collective_launch(subkernel)
         names, numbered = NameBook(_TAKEN | self.reserved()), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
         cells = [names.claim(f"{self.value_name(r, numbered)}_lane") for r in subkernel.reductions]
@@ -285,48 +289,25 @@ class _DeviceWriter(KernelWriter):
             shapes=self.launch_shapes(subkernel.axes, shapes),
         )
 
-    def _collective_launch(self, subkernel: Subkernel) -> LaunchCode:
-        """One thread does a line of a scan, or a segment; a scan of one line and a rank are done by one thread."""
-        names, numbered = NameBook(_TAKEN | self.reserved() | COLLECTIVE_NAMES), dict[int, str]()
+    def _collective_launches(self, subkernel: Subkernel) -> tuple[LaunchCode, ...]:
+        names, numbered = NameBook(_TAKEN | self.reserved() | PART_NAMES), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
         scope = replace(self.scope(frozenset(arrays.access), subkernel.axes), access=arrays.access)
         made = collective_code(self, subkernel, scope, arrays.targets[0], names, numbered)
         arrays = arrays.in_order(made.arrays)
-        sweep = DeviceSweep(
-            "",
-            subkernel.name,
-            subkernel.margins,
-            arrays.parameters,
-            (),
-            (*made.code.uniform, *(made.inner.uniform if made.inner else ())),
-            moves_of((made.code,)),
-            made.code.row,
-            made.code.cell,
-            False,  # threads go through their lines at their own pace
-            False,
-            len(subkernel.axes) or self.dim,
-            made.shapes,
-            outside=self.plan.outside if made.gathers else -1,
-            scanning=made.scanning,
-            segmenting=made.segmenting,
-            ranking=made.ranking,
-        )
-        kind = "rank" if made.ranking else "scan" if made.scanning else "segments"
-        found = self._shared_sweep(sweep, kind, arrays)
-        loop = listed(subkernel.axes, self.dim)
-        scanned = loop if made.ranking else (loop[made.scanning.axis],) if made.scanning else ()
-        lines = tuple(axis for axis in loop if axis not in scanned)
-        read_slots = {home.slot for home in subkernel.reads}
-        return LaunchCode(
-            found.name,
-            "cells" if lines else "scalars",
-            arrays.operands,
-            ((0, 0),) * len(lines),
-            fresh=tuple(k for k, o in enumerate(arrays.operands) if o.index not in read_slots),
-            loop=loop_key(self.kernel, subkernel),
-            axes=lines,
-            shapes=self.launch_shapes(subkernel.axes, made.shapes),
-        )
+        shapes = self.launch_shapes(subkernel.axes, made.shapes)
+        launch = LaunchCode("", "cells", loop=loop_key(self.kernel, subkernel), axes=subkernel.axes, shapes=shapes)
+        launches = []
+        for kernel in collective_kernels(self, subkernel, made, arrays.parameters, arrays.operands, launch):
+            match kernel.text:
+                case DeviceSweep() as sweep:
+                    name = self._shared_sweep(sweep, kernel.word, arrays).name
+                case Subtrees() as joined:
+                    name = self.subtrees.wanted(
+                        joined, "", lambda s: replace(s, name=self.functions.claim("subtrees"))
+                    ).name
+            launches.append(replace(kernel.launch, kernel=name))
+        return tuple(launches)
 
     def launch_shapes(self, axes: Axes, others: Iterable[ArrayShape]) -> tuple[Axes, ...]:
         """The axes of the shapes that a launch is given, () for all."""

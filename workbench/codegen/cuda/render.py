@@ -32,9 +32,18 @@ class DeviceUnit:
 
     @property
     def scans(self) -> bool:
-        """Whether some loop scans, ranks or folds segments."""
-        sweeps = [sweep for kernel in self.kernels for sweep in kernel.sweeps]
-        return any(sweep.scanning or sweep.segmenting or sweep.ranking for sweep in sweeps)
+        """Whether some loop scans."""
+        return any(sweep.scanning is not None for kernel in self.kernels for sweep in kernel.sweeps)
+
+    @property
+    def segments(self) -> bool:
+        """Whether some loop folds segments."""
+        return any(sweep.segmenting is not None for kernel in self.kernels for sweep in kernel.sweeps)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether some loop ranks."""
+        return any(sweep.ranking is not None for kernel in self.kernels for sweep in kernel.sweeps)
 
     @property
     def scatters(self) -> bool:
@@ -99,7 +108,8 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h", "stencil_torre.h")
+    loops = ("folds", "segments", "prefixes", "scans", "ranks", "scatters")
+    parts = (*(f"stencil_cuda_{loop}.h" for loop in loops), "stencil_torre.h")
     first = ("stencil_prelude.h", "stencil_mathematics.h", "stencil_pairs.h", "stencil_sides.h", "stencil_cuda.h")
     generated = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
     return (*((name, template_text(name)) for name in (*first, *parts)), *generated)
@@ -124,8 +134,9 @@ def _waits(unit: DeviceUnit) -> tuple[tuple[str, bool], ...]:
     waits: list[tuple[str, bool]] = []
     for kernel in unit.kernels:
         waits += [(f.name, False) for f in kernel.fills]
-        waits += [(s.name, bool(s.partials) or s.sync_before or s.sync_after) for s in kernel.sweeps]
+        waits += [(s.name, s.meets) for s in kernel.sweeps]
         waits += [(t.name, True) for t in kernel.trees]
+        waits += [(t.name, True) for t in kernel.subtrees]
         waits += [(s.name, False) for s in kernel.scalars]
         waits += [(t.name, t.towers.along > 0) for t in kernel.torres]
         waits += [(t.ahead, False) for t in kernel.torres if t.ahead]

@@ -142,7 +142,7 @@ def test_short_lines_are_one_launch_and_long_ones_three_or_more():
         instance.close()
         step = program.text.kernels[0].plain
         sized = type(layout)(**{**{f: getattr(layout, f) for f in layout.__slots__}, "extents": (n,)})
-        made = [launch for launch in launches_of(step, sized, program.plan.choices.plan) if launch.code < 3]
+        made = [launch for launch in launches_of(step, sized, program.plan.choices.plan) if launch.code < 1]
         kinds[n] = [launch.kernel.split("_")[0] for launch in made]
     assert kinds[1024] == ["scan"]
     assert kinds[1025] == ["totals", "subtrees", "scan"]

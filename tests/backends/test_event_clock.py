@@ -5,9 +5,12 @@ import pytest
 
 from tests.backends.cell_plans import cell_plan
 from tests.backends.fake_cupy import FakeCupy
+from tests.kit.spaced_programs import Program
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda import CudaBackend
+from workbench.graph.types import I64
+from workbench.planning import plan_graph
 
 PLAN = cell_plan(WAVE, 1)
 
@@ -37,6 +40,22 @@ def test_launches_are_timed_on_demand_and_bits_stay():
         loops = [t.seconds for t in mine if step.launches[t.launch].kind != "finisher"]
         assert loops == pytest.approx([0.001] * len(loops))
     assert {t.kernel for t in times} == {"step"}
+
+
+def test_loops_of_several_launches_are_timed_as_one():
+    """A scan of three launches and a scatter of three, then a loop of one."""
+    p = Program(1, I64)
+    p.field("sums", p.b.scan("sum", p.u, 0))
+    p.field("most", p.b.scatter("max", p.b.index(0), p.u, [p.b.index(0)]))
+    p.b.store("u", p.plus(p.u, p.b.imm(1, I64, p.space)))
+    fake, plan = FakeCupy(), plan_graph(p.graph("several"))
+    made = CudaBackend(fake, fake.cubins).compile(plan).instantiate((3000,))
+    made.time_launches(True)
+    made.march(MarchRequest("step", 1))
+    names = [subkernel.name for subkernel in plan.main.plain.subkernels]
+    seconds = {names[t.member]: t.seconds for t in made.launch_times()}
+    assert sorted(seconds.values()) == pytest.approx([0.001, 0.003, 0.003])
+    assert [name for name, taken in seconds.items() if taken < 0.002] == [names[-1]]
 
 
 def test_timing_ends_when_asked():

@@ -27,9 +27,10 @@ _TREE_PART = 1024  # values that a block combines to one, a power of two
 class DeviceLaunch:
     """One kernel launch. Its arguments: the arrays, the Globals block, then `numbers` (int64 each) or else the shape.
 
-    `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` is the number of the
-    launch in the step's text, of which there may be several here, or none. shapes: the axes of the shapes, in order.
-    After them come, if any, the bytes of `grown`, by how much the domain is grown, and of `stage`, a stage of towers.
+    `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` counts what the step's
+    text launches, a loop as one, of which there may be several launches here, or none. shapes: the axes of the shapes,
+    in order. After them come, if any, the bytes of `grown`, by how much the domain is grown, and of `stage`, a stage of
+    towers.
     """
 
     kernel: str
@@ -48,7 +49,9 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
     """All launches of one step over a domain of the layout's extents. PlanError for a block that no device has."""
     check_choices(choices)
     made: list[DeviceLaunch] = []
-    for number, code in enumerate(step.launches):
+    number = -1
+    for code in step.launches:
+        number += not code.continues
         found = _launches(code, along(layout.extents, code.axes), choices.device_of(code.loop))
         made += [replace(launch, code=number) for launch in found]
     return tuple(made)

@@ -171,7 +171,7 @@ class LaunchCode:
     "scalars" one thread; "stage" a block a tower; "scan" a thread a run of 32 cells along `scanned`, one of the loop's
     axes; "rank" a warp a part of the cells, for so many `digits`; "subtrees" combines what either left in its only
     array, in several launches. Of the launches of a scan those that only serve `several` chunks of a line are left out
-    where lines have one.
+    where lines have one. continues: whether the launch before is of the same loop.
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
@@ -193,6 +193,7 @@ class LaunchCode:
     scanned: int = -1
     digits: int = 0
     several: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)

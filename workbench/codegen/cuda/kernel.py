@@ -120,7 +120,11 @@ class _DeviceWriter(KernelWriter):
                     made[number] = [self._fill_launch(step.fills[m]) for m in launch.members]
                 case "subkernel":
                     loops = [step.subkernels[m] for m in launch.members]
-                    made[number] = [code for loop in loops for code in self._loop_launches(loop, buffers)]
+                    made[number] = [
+                        replace(code, continues=place > 0)
+                        for loop in loops
+                        for place, code in enumerate(self._loop_launches(loop, buffers))
+                    ]
                 case "finisher":
                     pass  # when it is known what is to be computed after it
         later = self._later(step)

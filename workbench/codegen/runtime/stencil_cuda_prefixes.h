@@ -7,6 +7,7 @@
 namespace stencil {
 
 constexpr int PART_BLOCK = 256;  // threads that a block has at most which scans or ranks
+constexpr int AHEAD = 4;         // cells that a thread reads before it needs the first
 
 // The tree over the first `count` values, at least one, of those that lie `distance` apart from `first` on. Value number
 // n - 1 must be the tree over the last values up to it, as many as the lowest bit of n says. What is carried up joins its

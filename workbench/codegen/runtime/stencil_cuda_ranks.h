@@ -26,7 +26,6 @@ STENCIL_FUNCTION int bit_count(unsigned bits) {
 template <int digits, bool counting, class Kept, class Digit, class Store>
 STENCIL_FUNCTION void rank_cells(int64_t cells, const Kept& kept, const Digit& digit_at, const Store& store_at) {
     typedef RankBlock<digits> Block;
-    constexpr int AHEAD = 8;  // digits that a thread has under way
     constexpr unsigned ALL = 0xffffffffu;
     STENCIL_SHARED(int64_t, counts, Block::WARPS * digits);
     const int lane = int(threadIdx.x) % 32, warps = int(blockDim.x) / 32, own = int(threadIdx.x) / 32 * digits;

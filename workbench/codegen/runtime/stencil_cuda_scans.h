@@ -138,11 +138,18 @@ STENCIL_FUNCTION void scan_lines(
         const int mine = thread * Block::PITCH, warps = (thread - lane) * Block::PITCH;
         T so_far = identity;
         if constexpr (tiled) {
-            for (int row = 0; row < 32; ++row) {
-                Index line;
-                const ScanRun other = run_of(row, line);
-                const Index along = other.low + lane;
-                if (along < other.high) tile[warps + row * Block::PITCH + lane] = value_at(line, along);
+            for (int row = 0; row < 32; row += AHEAD) {
+                T found[AHEAD];
+                bool inside[AHEAD];
+                for (int k = 0; k < AHEAD; ++k) {
+                    Index line;
+                    const ScanRun other = run_of(row + k, line);
+                    inside[k] = other.low + lane < other.high;
+                    found[k] = inside[k] ? value_at(line, other.low + lane) : identity;
+                }
+                for (int k = 0; k < AHEAD; ++k) {
+                    if (inside[k]) tile[warps + (row + k) * Block::PITCH + lane] = found[k];
+                }
             }
             meet();
             for (int j = 0; j < cells; ++j) {

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.on_device import replace_the_simulator
 from tests.kit.proofs import Proofs, Sample, digest_of_sources, long_cases, mark_long_cases, seeds_of_proof
 from tests.kit.skips import EXPECTED_SKIPS, is_expected
 from tests.kit.times import Times
@@ -68,6 +67,8 @@ def pytest_configure(config):
     if folder is not None:
         config.pluginmanager.register(Times(folder))
     if config.getoption("--on-device"):
+        from tests.kit.on_device import replace_the_simulator
+
         replace_the_simulator()
     seed = config.getoption("--proof-seed")
     if seed is not None:

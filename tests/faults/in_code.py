@@ -219,14 +219,14 @@ OF_CODE = (
 
 OF_DEVICE_CODE = (
     Fault("[P] a barrier in a divergent loop", "device", "templates",
-          "                    const Index cell = row.start + i;\n{% for",
-          "                    const Index cell = row.start + i;\n                    stencil::barrier();\n{% for",
+          "                    const Index cell = row.start + i;\n{% if sweep.ahead %}",
+          "                    const Index cell = row.start + i; stencil::barrier();\n{% if sweep.ahead %}",
           SMALL, DEVICE),
     Fault("threads beyond the row write too", "device", "templates",
           "if (planes.has(row, shape, grown, i)) {", "{", SMALL, DEVICE),
     Fault("a part of planes is one plane long", "device", "templates",
           "count - planes.first < each ? count : planes.first + each", "planes.first + step",
-          "tests/backends/test_cuda_sim.py::test_a_block_goes_through_several_planes", DEVICE),
+          "backends.test_cuda_sim:test_a_block_goes_through_several_planes", ((7, 5, 40), 2)),
     Fault("the tree does not wait for its level", "device", "templates",
           "            }\n            stencil::barrier();\n        }\n    }\n    if (slot",
           "            }\n        }\n    }\n    if (slot", SMALL, DEVICE),

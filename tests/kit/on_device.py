@@ -10,7 +10,7 @@ TESTS = Path(__file__).parents[1]
 # Of the simulator itself: faults that only it finds, its records, its threads in an order of a seed, its compiler.
 OF_THE_SIMULATOR = (
     *("test_cuda_sim", "test_launch_trace", "test_loaded_library", "test_phenotype", "test_registry"),
-    *("test_build_choices", "test_names", "test_faults", "test_fuzz", "test_bounds"),
+    *("test_build_choices", "test_names", "test_faults", "test_fuzz", "test_bounds", "test_diamond.py"),
 )
 # Of pages and views, which show the simulator by its name, and of the tuner, which counts on its speed.
 ELSEWHERE = ("browser", "views", "experiments", "notebook", "planning", "tuning", "faults", "bench", "kit")

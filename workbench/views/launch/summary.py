@@ -233,7 +233,7 @@ def describe_launch(summary: LaunchSummary) -> str:
         lines += [f"  {row.name}: {row.cells} {terms.cells}{_tasks_text(row)}" for row in summary.rows]
         lines += [f"  {line}" for line in summary.locality]
     else:
-        grid = str(summary.grid) if summary.grid else "as many blocks as there is work for"
+        grid = str(summary.grid) if summary.grid else "as many blocks as keep a device busy"
         lines.append(f"  {summary.block} threads a block; grid {grid}; {device_text(summary.device)}")
         lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
         lines += [f"  {row_text(row, terms)}" for row in summary.rows]

@@ -8,7 +8,7 @@ from tests.backends.fake_cupy import FakeArray, FakeCupy
 from tests.kit.bits import assert_same_bits
 from workbench.backends import registry
 from workbench.backends.cuda import CudaBackend
-from workbench.errors import TraceError
+from workbench.errors import RunError, TraceError
 from workbench.language import while_loop
 from workbench.run import calling
 
@@ -44,7 +44,7 @@ def test_what_is_fed_back_never_sees_the_host(gpu):
     for _ in range(3):
         x, y, energy = program(x, y, 0.25, backend="cuda", device=True)
         assert isinstance(x, FakeArray)
-        assert copies(gpu) == (1, 0, 1)  # the number dt, the number energy; arrays lie where they are
+        assert copies(gpu) == (0, 0, 1)  # the number energy; arrays lie where they are, dt is there
     expected = (X, X, 0.0)
     for _ in range(4):
         expected = program(*expected[:2], 0.25, backend="reference")
@@ -148,3 +148,29 @@ def test_pairs_are_sent_and_fetched_as_their_bytes(gpu):
         found = machine(x=X, backend="cuda", device=True)
         for name, value in expected.items():
             assert_same_bits(found[name], value, name)
+
+
+def test_numbers_go_to_the_device_when_they_change_and_come_back_once(gpu):
+    program = wb.collective(lambda x, a, b: (np.sum(a * x), np.max(x) - b, np.sum(x * x)))
+    x = wb.collective(lambda x: x + 0)(X, backend="cuda", device=True)
+    program(x, 0.5, 2.0, backend="cuda")
+    copies(gpu)
+    for a, b, sent in ((0.5, 2.0, 0), (0.25, 2.0, 1), (0.25, 2.0, 0), (-0.0, 0.0, 2), (0.0, 0.0, 1), (0.5, -1.0, 2)):
+        found = program(x, a, b, backend="cuda")
+        assert copies(gpu) == (sent, 0, 1)
+        for each, expected in zip(found, program(X, a, b, backend="reference"), strict=True):
+            assert_same_bits(np.asarray(each), np.asarray(expected))
+    program.close()
+
+
+def test_an_index_outside_is_an_error_of_one_call_only(gpu):
+    program = wb.collective(lambda x, k: (x[k], np.sum(x)))
+    inside, outside = np.array([0, 39, 7]), np.array([0, 40, 7])
+    for k in (inside, outside, inside):
+        if k is outside:
+            with pytest.raises(RunError, match="40"):
+                program(X, k, backend="cuda")
+        else:
+            found, _ = program(X, k, backend="cuda", device=True)
+            assert_same_bits(found.get(), X[k])
+    program.close()

@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, MarchRequest
+from workbench.backends.base import Array, MarchRequest, MarchResult, Number
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
 from workbench.backends.cuda_modules import LoadedKernels
+from workbench.backends.global_words import number_in, words_of
 from workbench.codegen.cuda.render import CudaText
 from workbench.graph import StorageType
 from workbench.planning.plan import Plan
 
 
 class CudaCall(CudaInstance):
-    """See `CallInstance`. The memory of fields is lent at each call; all else stays."""
+    """See `CallInstance`. The memory of fields is lent at each call; all else stays.
+
+    A short call costs what the host asks of the device, so each number goes there when it has changed, and the whole
+    Globals block comes back once.
+    """
 
     on_device = True
 
@@ -28,6 +33,8 @@ class CudaCall(CudaInstance):
         extents: tuple[int, ...],
         place: CudaPlace,
     ) -> None:
+        self._given: dict[str, bytes] = {}  # the words of each param as they lie on the device
+        self._block: Array | None = None  # the Globals block after the last run, until something else happens
         super().__init__(plan, text, functions, extents, place, lent=True)
         self._sent: list[tuple[Array, Any]] = []  # arrays of the host in this call, and their cells on the device
 
@@ -48,10 +55,39 @@ class CudaCall(CudaInstance):
                 return self._library.empty(prod(shape) * type_.itemsize, np.uint8)
             return self._library.empty(shape, type_.numpy)
 
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param; rounded to its type."""
+        words = words_of(value, self._global(name).type).tobytes()
+        if self._given.get(name) != words:
+            super().write_global(name, value)
+            self._given[name] = words
+
+    def read_global(self, name: str) -> Number:
+        """A scalar's value after `run`, or after a march."""
+        if self._block is None:
+            return super().read_global(name)
+        slot = self._global(name)
+        return number_in(self._block[slot.index : slot.index + slot.type.words], slot.type)
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Run a part of the program, before `run`."""
+        self._block = None
+        return super().march(request)
+
     def run(self) -> None:
         """Run the program once, on the arrays that are lent. RunError if an index lies outside of what it reads."""
         self._sent.clear()  # nothing of the caller is kept
-        self.march(MarchRequest(self.plan.kernels[0].kernel.name, 1))
+        kernel = self._kernels[self.plan.kernels[0].kernel.name]
+        with self._on_device():
+            for launch in (*self._begin(kernel), *self.sequence(kernel.observed)):
+                self._launch(launch)
+            self.rotate(kernel.observed)
+            if not self.plan.graph.scalars and self.plan.outside < 0:
+                self._wait()
+                return
+            self._block = self._to_host(self._globals)
+            if self.plan.outside >= 0 and self._block[self.plan.outside]:
+                self._take_note(kernel.name)
 
     def _cells_of(self, values: Any) -> Any:  # noqa: ANN401
         """The bytes of an array on this device."""

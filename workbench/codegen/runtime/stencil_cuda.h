@@ -98,7 +98,7 @@ template <int D> STENCIL_FUNCTION Index element_at(const Shape<D>& shape, const 
     return element;
 }
 
-// Whether a cell or row of `each` a tile lies in this one or beyond it: a division would take as long as ten cells.
+// Whether a tile of `each` cells or rows begins before `count` of them end. Counting tiles would take a division.
 STENCIL_FUNCTION bool begins_before(int64_t tile, unsigned each, Index count) { return tile * int64_t(each) < count; }
 
 // The domain grown by some margins, cut into tiles of blockDim.x cells of blockDim.y rows; a block does one at a time.

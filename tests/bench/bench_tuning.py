@@ -99,6 +99,7 @@ def tell(study, picture):
     print(summarise_study(study).text())
     print(study)
     print(study.best)
+    print(f"kept in {study.path}")
     if picture:
         with open(picture, "w", encoding="utf-8") as file:
             file.write(to_svg(draw_study(summarise_study(study))))
@@ -166,6 +167,8 @@ def main():
     parser.add_argument("--numbers", type=int, nargs="*", default=[], help="individuals to compare as well")
     parser.add_argument("--exam", action="store_true")
     asked = parser.parse_args()
+    if (asked.compare or asked.exam) and asked.path is None:
+        parser.error("--compare and --exam need the study's file: --path FILE; the search prints where it is")
     asked.budget = int(asked.budget) if asked.budget.isdecimal() else asked.budget
     make, shape, only = PROGRAMS[asked.program]
     machine, shape = make(), (asked.edge,) * len(shape) if asked.edge else shape

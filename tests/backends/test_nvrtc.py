@@ -90,6 +90,7 @@ def test_what_nvrtc_keeps_by_itself_is_not_taken(version, keeps, monkeypatch):
     monkeypatch.setattr(nvrtc.ctypes, "CDLL", lambda path: Library())
     nvrtc.compile_cuda('extern "C" __global__ void empty() {}\n', compiler=compiler)
     assert ("--no-cache" in given) == keeps
+    assert "--device-as-default-execution-space" in given
 
 
 def test_a_lambda_in_a_generic_lambda_is_for_the_device():

@@ -178,9 +178,9 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     }
 }
 
-// Rows of `each` values, number j of a row at (row * each + j) * step. A task is one of the `parts` of a row, `size`
-// numbers of which each `low`-th has what those from it on combine to. What a part combines to replaces its first number,
-// and a slot of the Globals block takes it if `slot` is not -1.
+// A row has `each` values, number j at (row * each + j) * step. A task combines one of the `parts` of a row: `size`
+// neighbouring values, of which every `low`-th holds the result of its `low` values. The result replaces the first value;
+// a slot of the Globals block takes it if `slot` is not -1.
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) tree_f64_add(
     stencil::array<double> partials, stencil::array<uint64_t> globals,
     const int64_t tasks, const int64_t each, const int64_t step, const int64_t slot,

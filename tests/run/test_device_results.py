@@ -129,6 +129,7 @@ def test_arrays_of_the_caller_are_neither_kept_nor_written(gpu):
         gpu.log.clear()
     (instance,) = [kept[2]._instance for key, kept in calling._instances.items() if key[2] == "cuda"][-1:]
     assert instance._sent == []
+    assert not any(instance._memory[slot.index].size for slot in instance.plan.slots if slot.field)
     program.close()
 
 

@@ -13,6 +13,7 @@ from workbench.backends.cuda_modules import LoadedKernels
 from workbench.backends.global_words import number_in, words_of
 from workbench.codegen.cuda.render import CudaText
 from workbench.graph import StorageType
+from workbench.planning.lending import lent_slots
 from workbench.planning.plan import Plan
 
 
@@ -36,6 +37,8 @@ class CudaCall(CudaInstance):
         self._given: dict[str, bytes] = {}  # the words of each param as they lie on the device
         self._block: Array | None = None  # the Globals block after the last run, until something else happens
         super().__init__(plan, text, functions, extents, place, lent=True)
+        with self._on_device():
+            self._nothing = self._library.empty(0, np.uint8)  # in the place of what is not lent
         self._sent: list[tuple[Array, Any]] = []  # arrays of the host in this call, and their cells on the device
 
     def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy or of CuPy
@@ -76,7 +79,15 @@ class CudaCall(CudaInstance):
 
     def run(self) -> None:
         """Run the program once, on the arrays that are lent. RunError if an index lies outside of what it reads."""
-        self._sent.clear()  # nothing of the caller is kept
+        try:
+            self._run_once()
+        finally:  # nothing of the caller is kept
+            self._sent.clear()
+            self._known_arguments.clear()
+            for slot in lent_slots(self.plan):
+                self._memory[self._order[slot.index]] = self._nothing
+
+    def _run_once(self) -> None:
         kernel = self._kernels[self.plan.kernels[0].kernel.name]
         with self._on_device():
             for launch in (*self._begin(kernel), *self.sequence(kernel.observed)):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from workbench.backends.part_launches import part_launches
+from workbench.backends.part_launches import MOST_BLOCKS, part_launches, power_of_two
 from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, StepLaunches
 from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
@@ -17,7 +17,7 @@ from workbench.planning.plan import Axes, Margins
 from workbench.planning.tunables import check_choices
 
 LANES = 16
-_MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
+_MOST_BLOCKS_DOWN = 65535
 _ENOUGH_BLOCKS = 8192  # several for each place on a large device; more only repeat what a block does once
 _TILE_WIDTH = 64  # cells along the last axis of a tile of several lines
 _TREE_PART = 1024  # values that a block combines to one, a power of two
@@ -103,19 +103,20 @@ def index_type(layouts: Iterable[Layout]) -> str:
 def _sweep_shape(
     extents: tuple[int, ...], grown: Margins, choices: DeviceChoices
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Tiles of several lines, that what one line reads of another is near; along the grid's last axis parts of planes.
+    """Tiles of several lines, because lines read each other's cells; the grid's last axis cuts the planes into parts.
 
     Of two axes each row is a plane, as in the text (`Planes` in stencil_cuda.h).
     """
-    sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
-    width, lines, planes = sizes[-1], sizes[-2] if len(sizes) > 2 else 1, prod(sizes[: -2 if len(sizes) > 2 else -1])
-    across = min(choices.block, _power_of_two(width), choices.block if lines == 1 else _TILE_WIDTH)
-    down = min(choices.block // across, _power_of_two(lines if len(sizes) > 2 else planes))
-    across = min(choices.block // down, _power_of_two(width))
+    *outer, width = (n + below + above for n, (below, above) in zip(extents, grown, strict=True))
+    has_lines = len(outer) > 1
+    lines, planes = (outer[-1], prod(outer[:-1])) if has_lines else (1, prod(outer))
+    across = min(choices.block, power_of_two(width), choices.block if lines == 1 else _TILE_WIDTH)
+    down = min(choices.block // across, power_of_two(lines if has_lines else planes))
+    across = min(choices.block // down, power_of_two(width))
     most = choices.grid or _ENOUGH_BLOCKS
     wide = min(_divide_up(width, across), most)
     tall = min(_divide_up(lines, down), max(most // wide, 1), _MOST_BLOCKS_DOWN)
-    steps = planes if len(sizes) > 2 else _divide_up(planes, down)
+    steps = planes if has_lines else _divide_up(planes, down)
     return (wide, tall, min(steps, max(most // (wide * tall), 1), _MOST_BLOCKS_DOWN)), (across, down, 1)
 
 
@@ -125,8 +126,8 @@ def _cells_shape(
     """Tiles of a row's cells, of several rows where these are short; a thread has a cell in `targets` of them."""
     sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
     rows, width = prod(sizes[:-1]), sizes[-1]
-    across = min(choices.block, _power_of_two(width))
-    down = min(choices.block // across, _power_of_two(rows))
+    across = min(choices.block, power_of_two(width))
+    down = min(choices.block // across, power_of_two(rows))
     wide = _blocks(_divide_up(width, across * targets), choices)
     tall = min(_divide_up(rows, down), _MOST_BLOCKS_DOWN)
     if choices.grid:
@@ -168,9 +169,9 @@ def _tree_launches(code: LaunchCode, extents: tuple[int, ...], block_size: int) 
         while parts != 1:  # what one block would take long for is shared out in aligned parts, then their results
             size = low * _TREE_PART
             parts = _divide_up(each, size)
-            across = min(block_size, _power_of_two(_divide_up(min(each, size), 2 * low)))
-            down = min(block_size // across, _power_of_two(rows * parts))
-            grid = (min(_divide_up(rows * parts, down), _MOST_BLOCKS), 1, 1)
+            across = min(block_size, power_of_two(_divide_up(min(each, size), 2 * low)))
+            down = min(block_size // across, power_of_two(rows * parts))
+            grid = (min(_divide_up(rows * parts, down), MOST_BLOCKS), 1, 1)
             slot = code.slot if rows * parts == 1 else -1
             numbers = (rows * parts, each, step, slot, parts, low, size)
             made.append(DeviceLaunch(code.kernel, grid, (across, down, 1), code.arrays, numbers))
@@ -188,13 +189,8 @@ def _chunks_in_row(extents: tuple[int, ...]) -> int:
 
 def _blocks(wanted: int, choices: DeviceChoices) -> int:
     """As many as there is work for, at most as chosen; the kernels loop over what is left."""
-    return min(wanted, choices.grid or _MOST_BLOCKS)
+    return min(wanted, choices.grid or MOST_BLOCKS)
 
 
 def _divide_up(count: int, by: int) -> int:
     return -(-count // by)
-
-
-def _power_of_two(count: int) -> int:
-    """The smallest that is not below `count`."""
-    return 1 << max(count - 1, 0).bit_length()

@@ -9,7 +9,7 @@ from workbench.planning.partials import CHUNK, line_chunks, rank_parts, rank_thr
 Launched = tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, ...]]
 """Grid, block, and the numbers that the kernel gets, if any."""
 
-_MOST_BLOCKS = 2**31 - 1
+MOST_BLOCKS = 2**31 - 1
 _WARP, _RUN = 32, 32
 _JOINED = 512
 """Values that one launch joins to a tree at most, a power of two."""
@@ -29,7 +29,7 @@ def part_launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceCho
         threads = _whole_warps(choices.block, rank_threads(code.digits))
         return [_in_blocks(rank_parts(extents[0], code.digits) * _WARP, threads, choices)]
     across = code.scanned < len(extents) - 1
-    runs = CHUNK // _RUN if each > 1 else _power_of_two(-(-extents[code.scanned] // _RUN))
+    runs = CHUNK // _RUN if each > 1 else power_of_two(-(-extents[code.scanned] // _RUN))
     threads = _whole_warps(choices.block, scan_threads(code.arrays[-1].type.itemsize, across=across))
     return [_in_blocks(lines * each * runs, threads, choices)]
 
@@ -40,18 +40,18 @@ def _joining(lines: int, each: int, choices: DeviceChoices) -> list[Launched]:
     step = 1
     while each // step > 1:
         leaves = each // step
-        width = min(_JOINED, _power_of_two(leaves))
+        width = min(_JOINED, power_of_two(leaves))
         across = min(choices.block, width // 2)
         count = lines * -(-leaves // width)
-        down = min(choices.block // across, _power_of_two(count))
-        blocks = min(-(-count // down), choices.grid or _MOST_BLOCKS)
+        down = min(choices.block // across, power_of_two(count))
+        blocks = min(-(-count // down), choices.grid or MOST_BLOCKS)
         made.append(((blocks, 1, 1), (across, down, 1), (lines, each, step, width)))
         step *= width
     return made
 
 
 def _in_blocks(wanted: int, threads: int, choices: DeviceChoices) -> Launched:
-    blocks = min(max(-(-wanted // threads), 1), choices.grid or _MOST_BLOCKS)
+    blocks = min(max(-(-wanted // threads), 1), choices.grid or MOST_BLOCKS)
     return (blocks, 1, 1), (threads, 1, 1), ()
 
 
@@ -59,6 +59,6 @@ def _whole_warps(block: int, most: int) -> int:
     return min(-(-block // _WARP) * _WARP, most)
 
 
-def _power_of_two(count: int) -> int:
-    """The smallest that is not below `count`."""
+def power_of_two(count: int) -> int:
+    """Return the smallest that is not below `count`."""
     return 1 << max(count - 1, 0).bit_length()

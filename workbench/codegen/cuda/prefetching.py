@@ -12,6 +12,7 @@ from __future__ import annotations
 from workbench.codegen.cell_code import CellCode
 
 MOST_ARRAYS = 4
+"""Arrays that a cell of a loop reads; loops over more prefetch nothing."""
 
 
 def prefetches(code: CellCode, rank: int) -> tuple[str, ...]:

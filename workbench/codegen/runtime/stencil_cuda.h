@@ -276,7 +276,7 @@ STENCIL_FUNCTION void ghost_at(
     const Index domain = whole ? slab_count(shape, grown, D, 0) : 0;
     const bool outside = rest >= domain;
     if (outside) rest -= domain;
-    for (int k = 0; k < D; ++k) {  // all indices of arrays are known: what a thread does not index is in registers
+    for (int k = 0; k < D; ++k) {  // with constant indices arrays stay in registers
         for (int s = 0; s < 2; ++s) {
             const Index cells = slab_count(shape, grown, k, s);
             if (!outside || axis < D) continue;

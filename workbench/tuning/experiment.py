@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.errors import TuningError
 from workbench.tuning.budget import Budget, that_fit
 from workbench.tuning.loop_times import LoopTimes
-from workbench.tuning.race import MUCH, ROUNDS, finalists
+from workbench.tuning.race import MUCH, ROUNDS, finalists, is_steady
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.registry import make_strategy
@@ -115,6 +115,7 @@ class Experiment:
     _measuring: set[str] = field(default_factory=set)  # phenotypes that another place is at
     _fastest: float = inf
     _beside: Individual | None = None  # with which candidates take turns
+    _steadier: Individual | None = None  # with which they did before
     _longest: float = 0.0
     _taken: list[float] = field(default_factory=list)  # seconds of each evaluation of this run
     _base: int = 0
@@ -260,7 +261,9 @@ class Experiment:
         elif phenotype:  # which a child that crashed could not put into its outcome
             outcome = replace(outcome, phenotype=phenotype)
         if beside is not None:
-            against, paired = beside.number, (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
+            against = beside.number
+            if is_steady(outcome.beside):
+                paired = (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
         seconds = paired or outcome.seconds
         score = None if seconds is None else plan.cells / seconds
         changes = ", ".join(f"{name} = {value}" for name, value in plan.candidates.changes(begun.point).items())
@@ -301,12 +304,15 @@ class Experiment:
         """Whether an individual is the fastest, and what later ones are measured beside.
 
         The start, or the first that passed, until one is much faster: a chain of champions, each by luck a little
-        better than it is, would make each later one look better still.
+        better than it is, would make each later one look better still. One that takes longer in most of its turns
+        than in others gives way to the one before.
         """
         self._fastest = min(self._fastest, new.confirmed or inf)
+        if self._beside is not None and self._beside.number == new.against and not is_steady(new.outcome.beside):
+            self._beside = self._steadier
         before = inf if self._beside is None else self._beside.first_seconds or inf
         if new.first_seconds and MUCH * new.first_seconds < before:
-            self._beside = new
+            self._beside, self._steadier = new, self._beside
 
     def _race(self) -> None:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""

@@ -24,6 +24,7 @@ _ALONG, _ALONG_SECONDS = 3.0, 0.1
 ROUNDS = 30
 _FEWEST_SAMPLES = 2
 _LONGEST = 2  # times the usual number of pairs, for a candidate of which they tell too little
+_STEADY = 4.0  # times the least of some turns that three quarters of them exceed: more than load does
 _TOLD = 0.02  # by which ratios of two halves of all pairs differ at most, where they tell enough
 _QUARTER = 0.25
 
@@ -41,6 +42,11 @@ def lower_quartile(samples: Sequence[float]) -> float:
     at, rest = divmod(_QUARTER * (len(ordered) - 1), 1.0)
     low = ordered[int(at)]
     return low + rest * (ordered[int(at) + 1] - low) if rest else low
+
+
+def is_steady(samples: Sequence[float]) -> bool:
+    """Whether what candidates are measured beside takes its own time in some of its turns: only then pairs tell."""
+    return not samples or lower_quartile(samples) <= _STEADY * min(samples)
 
 
 def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:

@@ -11,10 +11,12 @@ import math
 import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Known, Origin
@@ -114,7 +116,10 @@ class Surrogate:
             drawn = (self.space.random_point(self._draw) for _ in range(_TRIES))
             return next((point for point in drawn if point is not None and self._is_new(point)), None)
         new, features = self._candidates(passed[:_CHANGED])
-        return new[int(np.argmax(self._expected_gains(features)))] if new else None
+        if not new:
+            return None
+        with _libraries().limit(limits=1, user_api="blas"):
+            return new[int(np.argmax(self._expected_gains(features)))]
 
     def _expected_gains(self, candidates: Matrix) -> Matrix:
         """Expected improvement of the logarithm over the best, in standard deviations of all scores."""
@@ -240,6 +245,12 @@ class Surrogate:
             said = [self._said.get(point) or outlook.of(point) for point in points]
             columns.append(np.array(said) * _APART)
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(points), 1))
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those of linear algebra that are loaded. Their threads would take time from what is measured, and wait for it."""
+    return ThreadpoolController()
 
 
 def _sample(draw: random.Random, moves: list[Move], most: int) -> list[Move]:

@@ -12,7 +12,7 @@ from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.configuration import Configuration
-from workbench.tuning.general import Trial, Tuned, Tuner
+from workbench.tuning.general import Trial, Tuned, Tuner, best_of
 from workbench.tuning.independence import Optimum, Valuation
 from workbench.tuning.log import Log, read_log
 
@@ -41,9 +41,7 @@ class GeneralStudy(BackgroundRun):
     @property
     def optimum(self) -> Optimum | None:
         """The best valuation and its score."""
-        passed = [Optimum(test.valuation, test.overall) for test in self.tests if test.overall is not None]
-        best = min if self.configuration.goal == "min" else max
-        return best(passed, key=lambda one: one.score, default=None)
+        return best_of(self.configuration, self.tests)
 
     @property
     def tuned(self) -> Tuned:

@@ -35,6 +35,16 @@ def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path, monkeypatch):
     assert study.races == ()
 
 
+@pytest.mark.parametrize(
+    ("value", "cause"), [(1.0, "no field has changed in the timed steps"), (np.nan, "u is not finite after")]
+)
+def test_start_that_does_not_pass_says_why(mean, tmp_path, monkeypatch, value, cause):
+    monkeypatch.setattr(Study, "waits_for", None)
+    study = mean.tune(u=np.full(4096, value), budget=1, path=tmp_path / "s.sqlite", backend="openmp").wait(300)
+    assert f"1 tried, nothing passed, the start failed (correctness): {cause}" in repr(study)
+    assert f"\nthe start failed (correctness): {cause}" in summarise_study(study).text()
+
+
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
     monkeypatch.setattr(Study, "waits_for", None)
     monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("runtime", tail="no room"))

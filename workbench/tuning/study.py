@@ -14,10 +14,9 @@ from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
-from workbench.run.whole_file import whole_file
 from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.experiment import Experiment, Plan
-from workbench.tuning.following import follow
+from workbench.tuning.following import follow, wait_for_writer
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
 from workbench.tuning.trials import AT_START, Individual, Race
@@ -117,19 +116,25 @@ class Study(BackgroundRun):
         """
         from workbench.tuning.tables import write_study
 
-        text = write_study(self.about, self.individuals, form)
-        with whole_file(Path(path)) as file:
-            file.write(text.encode())
-        return Path(path)
+        return write_study(self.about, self.individuals, form, Path(path))
 
     def refresh(self) -> Self:
         """Read the results that another process has added."""
         if self._thread is None:
             from workbench.tuning.ledger import read_ledger
 
-            with self._reading, read_ledger(self.path) as ledger:
-                self._read(ledger)
+            try:
+                with self._reading, read_ledger(self.path) as ledger:
+                    self._read(ledger)
+            except TuningError:
+                self._set("stopped")
+                raise
         return self
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait for the end, or `timeout` seconds, as of what runs here; an interrupt stops only that."""
+        wait_for_writer(self, timeout)
+        return super().wait(timeout)
 
     @property
     def individuals(self) -> tuple[Individual, ...]:
@@ -349,14 +354,8 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        for name in (
-            "key",
-            "backend",
-            "extents",
-            "tunables",
-            "values",
-            *(n for n in ("bound", "bound_steps") if n in described),
-        ):
+        same = ("key", "backend", "extents", "tunables", "values", "bound", "bound_steps")
+        for name in filter(described.__contains__, same):
             if ledger.about[name] != _plain(described[name]):
                 raise TuningError(
                     f"the study at {path} has other {name}: {_short(ledger.about[name])}",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 from workbench.amounts import error_text, seconds_text, span_text
 from workbench.tuning.precision_space import PREFIX
+from workbench.tuning.trials import AT_START
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
@@ -68,6 +69,15 @@ def _types_text(one: Individual, about: Mapping[str, Any]) -> str:
     return f"{every} but {' and '.join(others)}" if others else every
 
 
+def start_failed(individuals: Sequence[Individual]) -> str:
+    """What was wrong with the start, "" if nothing: where it does not pass, values and program are to be looked at."""
+    first = next((one.outcome for one in individuals if one.birth == AT_START), None)
+    if first is None or first.status == "success":
+        return ""
+    said = next((line.strip() for line in reversed(first.tail.splitlines()) if line.strip()), "")
+    return f"the start failed ({first.status})" + (f": {said}" if said else "")
+
+
 def left_text(seconds: float) -> str:
     """So many seconds of a budget in words."""
     return f"about {span_text(seconds)} left" if seconds else "the budget has ended"
@@ -83,6 +93,8 @@ def _nothing(study: Study) -> str:
     """Why there is no best individual."""
     if study.error is not None:
         return str(study.error).splitlines()[0]
+    if failed := start_failed(study.individuals):
+        return f"nothing passed, {failed}"
     return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from shutil import rmtree
 from typing import get_args
 
 from workbench._version import __version__
@@ -36,7 +34,7 @@ from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
 from workbench.tuning.search_space import Point
-from workbench.tuning.setup import Setup, write_setup
+from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling
@@ -91,7 +89,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
         extents=initial.extents, threads=request.threads,
     )  # fmt: skip
-    start = tuple(_point_of(space, one, number) for number, one in enumerate(request.start))
+    start = tuple(_point_of(space, one, number) for number, one in enumerate(_choices_of(request.start)))
     make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs
     if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
@@ -99,7 +97,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
     within = f"-within-{bound:g}" if bound else ""
     path = Path(request.path) if request.path is not None else default_folder() / f"{space.key}{within}.sqlite"
-    folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
+    folder, remove = new_folder()
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
@@ -126,10 +124,10 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
         study = begin_study(path, plan, _about(space, initial, setup, request), (keeper,))
     except BaseException:
-        rmtree(folder, ignore_errors=True)
+        remove()
         raise
     study.setup = setup
-    weakref.finalize(study, rmtree, folder, ignore_errors=True)
+    weakref.finalize(study, remove)
     return study
 
 
@@ -208,6 +206,15 @@ def _keeper(
             )
 
     return listen
+
+
+def _choices_of(start: object) -> tuple[Choices, ...]:
+    """TuningError unless it is a sequence of choices."""
+    if isinstance(start, list | tuple) and all(isinstance(one, Choices) for one in start):
+        return tuple(start)
+    raise TuningError(
+        f"start={start!r:.60} is no list of choices", advice="Pass start=[study.best.choices], or machine.choices."
+    )
 
 
 def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:

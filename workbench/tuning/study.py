@@ -339,7 +339,7 @@ class Study(BackgroundRun):
 def begin_study(
     path: Path, plan: Plan, about: Mapping[str, Any], listeners: Sequence[Callable[[Study], None]] = ()
 ) -> Study:
-    """Open the ledger, check that it is of this program, and begin. TuningError if it is of another one.
+    """Open the ledger, check that it is of this program and place, and begin. TuningError if it is of another one.
 
     listeners: told of everything from the beginning on, as by `Study.listen`.
     """
@@ -354,7 +354,7 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        same = ("key", "backend", "extents", "tunables", "values", "bound", "bound_steps")
+        same = ("key", "backend", "extents", "tunables", "values", "bound", "bound_steps", "device", "compiler")
         for name in filter(described.__contains__, same):
             if ledger.about[name] != _plain(described[name]):
                 raise TuningError(

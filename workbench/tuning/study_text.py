@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ def study_text(study: Study) -> str:
     found = _nothing(study) if best is None else f"best {_score(best)}, {best.gain:.2f} x the start"
     if best is not None and best.error is not None:
         found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
+    if best is not None and study.error is not None:
+        found += f", {trouble(study)}"
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
     program, tried = study.about.get("program", ""), len(study.individuals)
     return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
@@ -69,9 +71,11 @@ def _types_text(one: Individual, about: Mapping[str, Any]) -> str:
     return f"{every} but {' and '.join(others)}" if others else every
 
 
-def start_failed(individuals: Sequence[Individual]) -> str:
-    """What was wrong with the start, "" if nothing: where it does not pass, values and program are to be looked at."""
-    first = next((one.outcome for one in individuals if one.birth == AT_START), None)
+def trouble(study: Study) -> str:
+    """What ended a study that failed, else what was wrong with its start; "" if nothing was."""
+    if study.error is not None:
+        return next(iter(str(study.error).splitlines()), type(study.error).__name__)
+    first = next((one.outcome for one in study.individuals if one.birth == AT_START), None)
     if first is None or first.status == "success":
         return ""
     said = next((line.strip() for line in reversed(first.tail.splitlines()) if line.strip()), "")
@@ -92,8 +96,8 @@ def _score(best: Best) -> str:
 def _nothing(study: Study) -> str:
     """Why there is no best individual."""
     if study.error is not None:
-        return str(study.error).splitlines()[0]
-    if failed := start_failed(study.individuals):
+        return trouble(study)
+    if failed := trouble(study):
         return f"nothing passed, {failed}"
     return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
 

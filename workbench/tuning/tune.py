@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import reprlib
 import time
 import weakref
 from collections.abc import Callable, Collection, Mapping
@@ -59,7 +60,7 @@ class TuningRequest:
     strategy: str = "portfolio"
     seed: int = 0
     path: str | Path | None = None
-    start: tuple[Choices, ...] = ()
+    start: object = ()
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int = 0
@@ -122,7 +123,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
         environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        study = begin_study(path, plan, _about(space, initial, setup, request), (keeper,))
+        study = begin_study(path, plan, _about(space, initial, setup, request, environment), (keeper,))
     except BaseException:
         remove()
         raise
@@ -209,12 +210,14 @@ def _keeper(
 
 
 def _choices_of(start: object) -> tuple[Choices, ...]:
-    """TuningError unless it is a sequence of choices."""
-    if isinstance(start, list | tuple) and all(isinstance(one, Choices) for one in start):
-        return tuple(start)
-    raise TuningError(
-        f"start={start!r:.60} is no list of choices", advice="Pass start=[study.best.choices], or machine.choices."
-    )
+    """Those of choices and machines. TuningError for anything else."""
+    found = [getattr(one, "choices", one) for one in start] if isinstance(start, list | tuple) else [start]
+    choices = tuple(one for one in found if isinstance(one, Choices))
+    if not isinstance(start, list | tuple) or len(choices) < len(found):
+        raise TuningError(
+            f"start={reprlib.repr(start)} is no list of choices", advice="Pass start=[study.best.choices]."
+        )
+    return choices
 
 
 def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
@@ -234,7 +237,9 @@ def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
     return found
 
 
-def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest) -> dict[str, object]:
+def _about(
+    space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest, environment: Environment
+) -> dict[str, object]:
     """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
         "program": space.graph.name,
@@ -242,6 +247,8 @@ def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: T
         "bound": setup.bound,
         "bound_steps": setup.bound_steps,
         "backend": setup.backend,
+        "device": environment.device,
+        "compiler": ", ".join(environment.compiler.splitlines()),
         "extents": setup.extents,
         "version": __version__,
         "host": platform.node(),

@@ -34,6 +34,13 @@ class BackgroundRun:
         """Whether it still works."""
         return self._thread is not None and not self._over.is_set()
 
+    @property
+    def failure(self) -> str:
+        """What ended it, in one line; "" unless it failed."""
+        if self.error is None:
+            return ""
+        return next(iter(str(self.error).splitlines()), type(self.error).__name__)
+
     def listen(self, listener: Callable[[Self], None]) -> None:
         """Call `listener` after each result and each change of state, in the thread of the run."""
         self._listeners.append(listener)

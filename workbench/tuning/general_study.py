@@ -58,9 +58,11 @@ class GeneralStudy(BackgroundRun):
         return self
 
     def __repr__(self) -> str:
-        """One line: state, how many tests, the best score."""
+        """One line: state, how many tests, the best score, what ended it if it failed."""
         best = self.optimum
         found = "nothing passed" if best is None else f"best {best.score:.6g}"
+        if self.failure:
+            found += f", {self.failure}"
         return f"<Tuning {self.name} {self.state}: {counted(len(self.tests), 'test')}, {found}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:

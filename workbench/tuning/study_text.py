@@ -25,8 +25,8 @@ def study_text(study: Study) -> str:
     found = _nothing(study) if best is None else f"best {_score(best)}, {best.gain:.2f} x the start"
     if best is not None and best.error is not None:
         found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
-    if best is not None and study.error is not None:
-        found += f", {trouble(study)}"
+    if best is not None and study.failure:
+        found += f", {study.failure}"
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
     program, tried = study.about.get("program", ""), len(study.individuals)
     return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
@@ -73,8 +73,8 @@ def _types_text(one: Individual, about: Mapping[str, Any]) -> str:
 
 def trouble(study: Study) -> str:
     """What ended a study that failed, else what was wrong with its start; "" if nothing was."""
-    if study.error is not None:
-        return next(iter(str(study.error).splitlines()), type(study.error).__name__)
+    if study.failure:
+        return study.failure
     first = next((one.outcome for one in study.individuals if one.birth == AT_START), None)
     if first is None or first.status == "success":
         return ""
@@ -95,8 +95,8 @@ def _score(best: Best) -> str:
 
 def _nothing(study: Study) -> str:
     """Why there is no best individual."""
-    if study.error is not None:
-        return trouble(study)
+    if study.failure:
+        return study.failure
     if failed := trouble(study):
         return f"nothing passed, {failed}"
     return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"

@@ -6,10 +6,12 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from workbench.commands.parser import QUICK_SECONDS, build_parser
 from workbench.errors import StencilError
 
+_WRITTEN_AT_THE_END = ("report", "json")  # arguments that name files which a command writes when all work is done
 _INCOMPLETE = 3  # exit status of an exam that ended early
 
 
@@ -25,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
+        for name in _WRITTEN_AT_THE_END:
+            if (path := getattr(parsed, name, None)) is not None:
+                _make_room_for(path)
         return _COMMANDS[parsed.command](parsed)
     except StencilError as error:
         print(f"workbench: {error}", file=sys.stderr)
@@ -38,6 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # The commands are imported when they are asked for: --help and --version must be quick.
+
+
+def _make_room_for(path: Path) -> None:
+    from workbench.commands.report import make_room_for
+
+    make_room_for(path)
 
 
 def _demo(parsed: argparse.Namespace) -> int:

@@ -1,5 +1,10 @@
 """The report is one page that escapes what it is given."""
 
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import main
 from workbench.commands.report import Figure, Section, Table, report_page
 
 
@@ -18,3 +23,27 @@ def test_nothing_comes_from_outside():
     assert "<script" not in page
     assert "http" not in page
     assert "prefers-color-scheme: dark" in page
+
+
+@pytest.mark.parametrize(("file", "cause"), [("t.conf/r.html", "File exists"), (".", "it is a folder")])
+@pytest.mark.parametrize(
+    "command",
+    [("tune", "t.conf", "--report"), ("exam", "--json"), ("bench", "wave3d", "-o"), ("demo", "--report")],
+    ids=lambda command: command[0],
+)
+def test_file_that_cannot_be_written_is_refused_before_anything_runs(
+    tmp_path, capsys, monkeypatch, command, file, cause
+):
+    monkeypatch.chdir(tmp_path)
+    Path("t.conf").write_text("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = touch ran\n")
+    assert main([*command, file]) == 1
+    printed, said = capsys.readouterr()
+    assert f"{file} cannot be written: {cause}" in said
+    assert printed == ""
+    assert not Path("ran").exists()
+
+
+def test_folder_of_a_report_is_made(tmp_path):
+    (tmp_path / "t.conf").write_text("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = true\n")
+    assert main(["tune", str(tmp_path / "t.conf"), "--report", str(tmp_path / "new" / "folder" / "r.html")]) == 0
+    assert (tmp_path / "new" / "folder" / "r.html").exists()

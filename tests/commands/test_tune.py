@@ -76,15 +76,6 @@ def test_missing_file_is_an_error(tmp_path, capsys):
     assert "none.conf" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("report", "cause"), [("none/r.html", "there is no folder"), (".", "it is a folder")])
-def test_report_that_cannot_be_written_is_refused_before_any_test(tmp_path, capsys, monkeypatch, report, cause):
-    monkeypatch.chdir(tmp_path)
-    Path("t.conf").write_text("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = touch ran\n")
-    assert main(["tune", "t.conf", "--report", report]) == 1
-    assert cause in capsys.readouterr().err
-    assert not Path("ran").exists()
-
-
 def test_file_with_the_mark_of_utf_8_is_read(tmp_path):
     text = "[variables]\r\nvariables = A\r\n[values]\r\nA = 1\r\n[testing]\r\ntest = true\r\n"
     (tmp_path / "t.conf").write_bytes(text.encode("utf-8-sig"))

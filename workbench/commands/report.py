@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from workbench.errors import RunError
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --paper: #ffffff; --line: #d9dfe7;
@@ -64,6 +67,19 @@ class Section:
     code: str = ""
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
+
+
+def make_room_for(path: Path) -> None:
+    """Make the folder of a file. RunError, before hours of work, if the file cannot be written after them."""
+    try:
+        path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        cause = error.strerror
+    else:
+        allowed = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
+        cause = "it is a folder" if path.is_dir() else "" if allowed else "permission denied"
+    if cause:
+        raise RunError(f"{path} cannot be written: {cause}", advice="Name another file.")
 
 
 def report_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -39,11 +38,9 @@ def run_tune(
 ) -> Tuned:
     """Tune what a configuration file describes. `log` and `report` win over the file's; `resume` goes on with a log.
 
-    Raises TuningError if the file makes no sense, if nothing can be written where it shall be, or if every test failed.
+    Raises TuningError if the file makes no sense, if the log cannot be written, or if every test failed.
     SIGTERM and SIGHUP end the commands that run, as an interrupt does.
     """
-    if report is not None:
-        _check_writable(report)
     setting = read_configuration(path)
     say(setting.described())
     for name in setting.unused():
@@ -100,20 +97,6 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for name in names:
             signal.signal(name, signal.SIG_DFL)
-
-
-def _check_writable(report: Path) -> None:
-    """TuningError, before hours of tests, if the report cannot be written after them."""
-    folder = report.absolute().parent
-    cause = ""
-    if not folder.is_dir():
-        cause = f"there is no folder {folder}"
-    elif report.is_dir():
-        cause = "it is a folder"
-    elif not os.access(report if report.exists() else folder, os.W_OK):
-        cause = "permission denied"
-    if cause:
-        raise TuningError(f"the report {report} cannot be written: {cause}", advice="Name another file.")
 
 
 def _say_interrupted(setting: Configuration, told: list[Trial], log: Path | None, say: Say) -> None:

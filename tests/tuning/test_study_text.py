@@ -104,4 +104,6 @@ def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):
     study = Study.attach(tmp_path / "s.sqlite")
     assert repr(study) == "<Study foreign done: 2 tried, best 320 µs, 1.00 x the start>"
     assert repr(study.best).startswith("<best of the study: 320 µs, 1.00 x the start, by block = 32 ")
-    assert "best: number 1, 320 µs, 1.00 x the start: block = 32" in summarise_study(study).text()
+    text = summarise_study(study).text()
+    assert text.startswith("study of foreign on gpu: done, 2 tried\n")
+    assert "best: number 1, 320 µs, 1.00 x the start: block = 32" in text

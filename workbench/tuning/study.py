@@ -56,7 +56,7 @@ class Best:
 
     @property
     def choices(self) -> Choices:
-        """Its choices."""
+        """Its choices. PlanError if another tuner measured it, whose parameters are no choices of a machine."""
         return from_json(self.individual.choices)
 
     @property

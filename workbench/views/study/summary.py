@@ -126,8 +126,8 @@ class StudySummary:
 
     def text(self) -> str:
         """The study in a few lines."""
-        cells = " x ".join(map(str, self.extents))
-        first = f"study of {self.program} on {self.backend}, {cells} cells: {self.state}, {len(self.marks)} tried"
+        cells = f", {' x '.join(map(str, self.extents))} cells" if prod(self.extents) > 1 else ""
+        first = f"study of {self.program} on {self.backend}{cells}: {self.state}, {len(self.marks)} tried"
         if self.workers and self.state == "running":
             first += f", {counted(self.workers, 'worker')}"
             if self.seconds_left is not None:

@@ -184,6 +184,18 @@ def test_torn_last_row_of_a_log_is_left_out(tmp_path):
     assert set(read_log(path, setting(tmp_path, "test = true"))) == {("1", "1")}
 
 
+@pytest.mark.parametrize("append", [False, True])
+def test_log_of_a_tuning_that_runs_is_left_to_it(tmp_path, append):
+    path, made = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo 2")
+    with Log(path, made) as log:
+        Tuner(made, log.add).run()
+        with pytest.raises(TuningError, match="another tuning writes the log"):
+            Log(path, made, append=append)
+        assert len(read_log(path, made)) == 6
+    Log(path, made, append=append)
+    assert len(read_log(path, made)) == (6 if append else 0)
+
+
 def test_rows_after_a_torn_one_are_whole(tmp_path):
     path, made = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo 2")
     path.write_text("test,A,B,score 1,overall,status\n1,1,1,0.5,0.5,success\n2,1,2,0.25,0.2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import fcntl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -22,16 +23,27 @@ class Log:
     """
 
     def __init__(self, path: Path, configuration: Configuration, *, append: bool = False) -> None:
-        """Begins a new file, or goes on in an old one."""
+        """Begins a new file, or goes on in an old one. TuningError if it cannot, or if another tuning writes to it."""
         self._path = path
         with self._refusing():
-            if append:
-                _cut_torn_row(path)
-            self._file: TextIO = path.open("a" if append else "w", newline="", encoding="utf-8")
+            self._file: TextIO = path.open("a", newline="", encoding="utf-8")
+            self._lock()
+            if path.is_file():  # no pipe or device
+                _cut_torn_row(path) if append else self._file.truncate(0)
         self._repeat = configuration.repeat
         self._writer = csv.writer(self._file)
         if not append:
             self._write(_header(configuration))
+
+    def _lock(self) -> None:
+        """Until the file is closed, also by the end of the process."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise TuningError(
+                f"another tuning writes the log {self._path}", advice="Wait for it, stop it, or name another log."
+            ) from None
 
     def __enter__(self) -> Self:
         return self

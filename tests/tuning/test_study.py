@@ -158,7 +158,6 @@ def test_file_of_another_program_is_refused(finished):
         ({"budget": 0}, "budget=0 is neither"),
         ({"budget": "ten minutes"}, "is neither a number of evaluations nor a time"),
         ({"strategy": "swep"}, "there is no strategy 'swep'"),
-        ({"start": 3}, "start=3 is no list of choices"),
         ({"workers": 0}, "workers=0 is no number of workers"),
         ({"only": ["tiles"]}, "called 'tiles'"),
         ({"tree": "{warp}"}, "'warp' in the tree {warp} is not tuned here"),

@@ -19,6 +19,7 @@ from workbench.tuning.experiment import Experiment, Plan
 from workbench.tuning.following import follow, wait_for_writer
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
+from workbench.tuning.same_study import check_same
 from workbench.tuning.trials import AT_START, Individual, Race
 
 if TYPE_CHECKING:
@@ -354,13 +355,7 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        same = ("key", "backend", "extents", "tunables", "values", "bound", "bound_steps", "device", "compiler")
-        for name in filter(described.__contains__, same):
-            if ledger.about[name] != _plain(described[name]):
-                raise TuningError(
-                    f"the study at {path} has other {name}: {_short(ledger.about[name])}",
-                    advice="Pass another path= to begin a new study.",
-                )
+        check_same(path, ledger.about, described)
         study = Study(ledger.path, ledger.about)
         study._listeners += listeners
     except BaseException:
@@ -386,12 +381,3 @@ def _score_beside(winner: Individual | None, one: Individual) -> float:
     if winner is None or one is winner or not (winner.paired and one.paired and winner.score and one.score):
         return _score(one)
     return _score(winner) * one.score / winner.score
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) < 100 else text[:97] + "..."

@@ -78,6 +78,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     budget = read_budget(request.budget)
     check_threads(request.threads)
     check_workers(request.workers)
+    _check_seed(request.seed)
     bound = _check_bound(graph, request.bound, request.steps)
     initial = read_initial_values(graph, values, shape)
     backend = select_backend(request.backend).name
@@ -166,6 +167,12 @@ def check_workers(workers: object) -> None:
         raise TuningError(
             f"workers={workers!r} is no number of workers", advice="Pass a whole number from 1, at most one a core."
         )
+
+
+def _check_seed(seed: object) -> None:
+    """TuningError unless it is a whole number: a search that goes on draws what it has drawn before."""
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TuningError(f"seed={seed!r} is no whole number", advice="Pass one, such as seed=1.")
 
 
 def default_folder() -> Path:

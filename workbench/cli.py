@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.commands.parser import QUICK_SECONDS, build_parser
 from workbench.errors import StencilError
 
-_WRITTEN_AT_THE_END = ("report", "json")  # arguments that name files which a command writes when all work is done
+_FILES = ("report", "json")  # arguments: files that a command writes when all its work is done
 _INCOMPLETE = 3  # exit status of an exam that ended early
 
 
@@ -27,9 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        for name in _WRITTEN_AT_THE_END:
-            if (path := getattr(parsed, name, None)) is not None:
-                _make_room_for(path)
+        if parsed.command != "demo":  # which makes the folder of its report
+            _check_writable(getattr(parsed, name, None) for name in _FILES)
         return _COMMANDS[parsed.command](parsed)
     except StencilError as error:
         print(f"workbench: {error}", file=sys.stderr)
@@ -45,10 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 # The commands are imported when they are asked for: --help and --version must be quick.
 
 
-def _make_room_for(path: Path) -> None:
-    from workbench.commands.report import make_room_for
+def _check_writable(paths: Iterable[Path | None]) -> None:
+    for path in filter(None, paths):
+        from workbench.commands.report import check_writable
 
-    make_room_for(path)
+        check_writable(path)
 
 
 def _demo(parsed: argparse.Namespace) -> int:

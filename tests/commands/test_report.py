@@ -25,10 +25,10 @@ def test_nothing_comes_from_outside():
     assert "prefers-color-scheme: dark" in page
 
 
-@pytest.mark.parametrize(("file", "cause"), [("t.conf/r.html", "File exists"), (".", "it is a folder")])
+@pytest.mark.parametrize(("file", "cause"), [("none/r.html", "there is no folder"), (".", "it is a folder")])
 @pytest.mark.parametrize(
     "command",
-    [("tune", "t.conf", "--report"), ("exam", "--json"), ("bench", "wave3d", "-o"), ("demo", "--report")],
+    [("tune", "t.conf", "--report"), ("exam", "--json"), ("bench", "wave3d", "-o"), ("table5", "--json")],
     ids=lambda command: command[0],
 )
 def test_file_that_cannot_be_written_is_refused_before_anything_runs(
@@ -38,12 +38,6 @@ def test_file_that_cannot_be_written_is_refused_before_anything_runs(
     Path("t.conf").write_text("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = touch ran\n")
     assert main([*command, file]) == 1
     printed, said = capsys.readouterr()
-    assert f"{file} cannot be written: {cause}" in said
+    assert cause in said
     assert printed == ""
     assert not Path("ran").exists()
-
-
-def test_folder_of_a_report_is_made(tmp_path):
-    (tmp_path / "t.conf").write_text("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = true\n")
-    assert main(["tune", str(tmp_path / "t.conf"), "--report", str(tmp_path / "new" / "folder" / "r.html")]) == 0
-    assert (tmp_path / "new" / "folder" / "r.html").exists()

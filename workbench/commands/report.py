@@ -69,16 +69,14 @@ class Section:
     figures: tuple[Figure, ...] = ()
 
 
-def make_room_for(path: Path) -> None:
-    """Make the folder of a file. RunError, before hours of work, if the file cannot be written after them."""
-    try:
-        path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        cause = error.strerror
-    else:
-        allowed = os.access(path if path.exists() else path.absolute().parent, os.W_OK)
-        cause = "it is a folder" if path.is_dir() else "" if allowed else "permission denied"
-    if cause:
+def check_writable(path: Path) -> None:
+    """RunError, before hours of work, if a file cannot be written after them."""
+    path = path.expanduser().absolute()
+    folder = path.parent
+    if not folder.is_dir():
+        raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        cause = "it is a folder" if path.is_dir() else "permission denied"
         raise RunError(f"{path} cannot be written: {cause}", advice="Name another file.")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from workbench.commands.parser import QUICK_SECONDS, build_parser
 from workbench.errors import StencilError
 
+_FILES = ("report", "json")  # arguments: files that a command writes when all its work is done
 _INCOMPLETE = 3  # exit status of an exam that ended early
 
 
@@ -25,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
+        if parsed.command != "demo":  # which makes the folder of its report
+            _check_writable(getattr(parsed, name, None) for name in _FILES)
         return _COMMANDS[parsed.command](parsed)
     except StencilError as error:
         print(f"workbench: {error}", file=sys.stderr)
@@ -38,6 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # The commands are imported when they are asked for: --help and --version must be quick.
+
+
+def _check_writable(paths: Iterable[Path | None]) -> None:
+    for path in filter(None, paths):
+        from workbench.commands.report import check_writable
+
+        check_writable(path)
 
 
 def _demo(parsed: argparse.Namespace) -> int:

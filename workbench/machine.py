@@ -286,9 +286,8 @@ class Machine:
         """
         from workbench.tuning.tune import TuningRequest, tune
 
-        first = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file, on = os.fspath(path) if path else None, backend or self.backend
-        how = TuningRequest(budget, on, strategy, seed, file, first, only, fixed, threads, workers, tree, bound, steps)
+        how = TuningRequest(budget, on, strategy, seed, file, start, only, fixed, threads, workers, tree, bound, steps)
         return tune(self.graph, self.choices, values, shape, how)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

@@ -74,3 +74,15 @@ def test_what_cannot_be_tuned_is_an_error(tmp_path, capsys, text, status, words)
 def test_missing_file_is_an_error(tmp_path, capsys):
     assert main(["tune", str(tmp_path / "none.conf")]) == 1
     assert "none.conf" in capsys.readouterr().err
+
+
+def test_file_with_the_mark_of_utf_8_is_read(tmp_path):
+    text = "[variables]\r\nvariables = A\r\n[values]\r\nA = 1\r\n[testing]\r\ntest = true\r\n"
+    (tmp_path / "t.conf").write_bytes(text.encode("utf-8-sig"))
+    assert main(["tune", str(tmp_path / "t.conf")]) == 0
+
+
+def test_file_in_another_encoding_is_refused(tmp_path, capsys):
+    (tmp_path / "t.conf").write_bytes("; für 1 Lauf\n[variables]\nvariables = A\n".encode("latin-1"))
+    assert main(["tune", str(tmp_path / "t.conf")]) == 1
+    assert "Save it as UTF-8" in capsys.readouterr().err

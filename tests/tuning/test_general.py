@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import TuningError
+from workbench.tuning import general
 from workbench.tuning.configuration import parse_configuration
 from workbench.tuning.general import Tuner, fill
 from workbench.tuning.log import Log, read_log
@@ -83,7 +84,29 @@ def test_every_kind_of_failure_is_recorded_and_ignored(tmp_path):
     }
     tails = {test.valuation[0]: test.tail for test in tuned.tests}
     assert (tails["compile"], tails["exit"]) == ("oops", "bad")
+    assert tails["hang"] == "it ran longer than its timeout of 1.5 s"
+    assert tails["words"] == "the last line is no finite number: no number"
     assert tuned.optimum.valuation == ("good",)
+
+
+def test_command_that_prints_without_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(general, "_MOST_PRINTED", 1 << 20)
+    tuned = Tuner(setting(tmp_path, "evaluation = [ %A% = 2 ] || yes; echo 5", "A", "A = 1, 2")).run()
+    assert statuses(tuned) == {("1",): "runtime", ("2",): "success"}
+    assert tuned.tests[0].tail.endswith("it printed more than 1.05 MB")
+
+
+def test_timeout_makes_no_score_coarser(tmp_path, monkeypatch):
+    """Python waits in naps of up to 50 ms where it is given a timeout, and each would be part of the score."""
+    timeouts, wait = [], subprocess.Popen.wait
+
+    def spied(process, timeout=None):
+        timeouts.append(timeout)
+        return wait(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", spied)
+    Tuner(setting(tmp_path, "test = true\ntimeout = 60", "A", "A = 1")).run()
+    assert timeouts == [None]
 
 
 def test_all_failed_is_no_optimum(tmp_path):
@@ -161,24 +184,55 @@ def test_torn_last_row_of_a_log_is_left_out(tmp_path):
     assert set(read_log(path, setting(tmp_path, "test = true"))) == {("1", "1")}
 
 
-def test_interrupt_ends_the_commands(tmp_path):
+@pytest.mark.parametrize("append", [False, True])
+def test_log_of_a_tuning_that_runs_is_left_to_it(tmp_path, append):
+    path, made = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo 2")
+    with Log(path, made) as log:
+        Tuner(made, log.add).run()
+        with pytest.raises(TuningError, match="another tuning writes the log"):
+            Log(path, made, append=append)
+        assert len(read_log(path, made)) == 6
+    Log(path, made, append=append)
+    assert len(read_log(path, made)) == (6 if append else 0)
+
+
+def test_rows_after_a_torn_one_are_whole(tmp_path):
+    path, made = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo 2")
+    path.write_text("test,A,B,score 1,overall,status\n1,1,1,0.5,0.5,success\n2,1,2,0.25,0.2")
+    with Log(path, made, append=True) as log:
+        Tuner(made, log.add, known=read_log(path, made)).run()
+    assert len(read_log(path, made)) == 6
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_log_on_a_full_disk_is_named(tmp_path):
+    with pytest.raises(TuningError, match="the log /dev/full cannot be written: No space left"):
+        Log(Path("/dev/full"), setting(tmp_path, "test = true"))
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_interrupt_ends_the_commands(tmp_path, name):
     """A shell with a child of its own: both end with the tuner."""
+    number = getattr(signal, name)
     (tmp_path / "t.conf").write_text(
-        "[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = echo $$ > pid; sleep 61; true\n"
+        "[variables]\nvariables = A\n[values]\nA = 1, 2\n[testing]\n"
+        "evaluation = [ %A% = 1 ] || { echo $$ > pid; sleep 61; }; echo 7\nlog = t.csv\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-m", "workbench", "tune", "t.conf"],
         cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup and "&" of a shell ignore some
     )
     pid = tmp_path / "pid"
     deadline = time.monotonic() + 60
     while not (pid.exists() and pid.read_text().strip()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    process.send_signal(number)
+    printed, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in said
+    assert "interrupted after 1 test; the best so far has 7:\nA = 1\nlog: t.csv; --resume goes on with it" in printed
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()

@@ -191,6 +191,11 @@ def line_of(letters):
     return history(*rows)
 
 
+def test_the_top_of_a_history_is_told_by_what_it_is():
+    """The paper's mean; a study's best is by least samples and races, so that it may be another one."""
+    assert "\nlargest mean of first measurements: number 5, 5e-06 " in str(line_of((1, 2)))
+
+
 def test_degrees_of_freedom_are_4_and_12_where_all_letters_occur():
     lines = family_lines(line_of([1, 1, 2, 1, 3, 2, 2, 3, 1, 2, 3, 3, 2, 1] * 30))
     assert (lines.zeroth.degrees, lines.first.degrees) == (4, 12)

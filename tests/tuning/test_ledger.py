@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -150,6 +151,59 @@ def test_study_whose_process_was_killed_has_stopped(tmp_path):
         assert Study.attach(tmp_path / "s.sqlite").state == "watching"
     assert not is_written(tmp_path / "s.sqlite")
     assert Study.attach(tmp_path / "s.sqlite").state == "stopped"
+
+
+def test_watched_study_is_waited_for_and_not_ruled(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with open_ledger(path) as ledger:
+        ledger.describe(ABOUT)
+        ledger.say("running")
+        study = Study.attach(path)
+        for call in (study.pause, study.resume, study.stop):
+            with pytest.raises(TuningError, match="another process runs this study"):
+                call()
+        assert study.wait(0).state == "watching"
+        ended = threading.Thread(target=study.wait, args=(60,))
+        ended.start()
+        ledger.add(individual(1))
+        ledger.say("done")
+    ended.join()
+    assert (study.state, len(study.individuals)) == ("done", 1)
+    assert study.stop().state == "done"
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_file_that_goes_while_it_is_written_is_noticed(tmp_path, replaced):
+    """SQLite goes on without a word, and all rows are gone when the file is closed."""
+    path = tmp_path / "s.sqlite"
+    with open_ledger(path) as ledger:
+        ledger.describe(ABOUT)
+        ledger.add(individual(1))
+        study = Study.attach(path)
+        path.rename(tmp_path / "elsewhere")
+        if replaced:
+            path.write_bytes(b"")
+        for add in (lambda: ledger.add(individual(2)), lambda: ledger.add_race(Race(1, 1, ()))):
+            with pytest.raises(TuningError, match="was removed or replaced while its study ran"):
+                add()
+        if not replaced:
+            with pytest.raises(TuningError, match="there is no study"):
+                study.refresh()
+            assert study.state == "stopped"
+
+
+def test_place_where_no_study_can_be_kept_is_refused_and_left_alone(tmp_path):
+    """Not even a lock is left beside a file that is no study."""
+    notes = tmp_path / "notes"
+    notes.write_text("my notes")
+    for path in (notes / "s.sqlite", Path("/proc/s.sqlite")):
+        with pytest.raises(TuningError, match="no study can be kept at"):
+            open_ledger(path)
+    with pytest.raises(TuningError, match="is no study"):
+        open_ledger(notes)
+    with pytest.raises(TuningError, match="there is no study"):
+        open_ledger(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
 def test_looks_at_a_file_keep_nobody_from_writing(tmp_path):

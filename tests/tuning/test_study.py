@@ -129,7 +129,7 @@ def test_space_of_a_study_is_exported(finished, tmp_path):
     problem = read_t1(finished.export(tmp_path / "problem.json", "t1").read_text())
     assert problem.name == "mean"
     assert list(problem.values) == ["threads", "tile"]
-    with pytest.raises(TuningError, match="there is no format 'xml'"):
+    with pytest.raises(TuningError, match="'xml'\nUse one of kernel-tuner, t4, csv, t1"):
         finished.export(tmp_path / "x", "xml")
     assert not (tmp_path / "x").exists()
 

@@ -35,6 +35,16 @@ def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path, monkeypatch):
     assert study.races == ()
 
 
+@pytest.mark.parametrize(
+    ("value", "cause"), [(1.0, "no field has changed in the timed steps"), (np.nan, "u is not finite after")]
+)
+def test_start_that_does_not_pass_says_why(mean, tmp_path, monkeypatch, value, cause):
+    monkeypatch.setattr(Study, "waits_for", None)
+    study = mean.tune(u=np.full(4096, value), budget=1, path=tmp_path / "s.sqlite", backend="openmp").wait(300)
+    assert f"1 tried, nothing passed, the start failed (correctness): {cause}" in repr(study)
+    assert f"\nthe start failed (correctness): {cause}" in summarise_study(study).text()
+
+
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
     monkeypatch.setattr(Study, "waits_for", None)
     monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("runtime", tail="no room"))
@@ -94,4 +104,6 @@ def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):
     study = Study.attach(tmp_path / "s.sqlite")
     assert repr(study) == "<Study foreign done: 2 tried, best 320 µs, 1.00 x the start>"
     assert repr(study.best).startswith("<best of the study: 320 µs, 1.00 x the start, by block = 32 ")
-    assert "best: number 1, 320 µs, 1.00 x the start: block = 32" in summarise_study(study).text()
+    text = summarise_study(study).text()
+    assert text.startswith("study of foreign on gpu: done, 2 tried\n")
+    assert "best: number 1, 320 µs, 1.00 x the start: block = 32" in text

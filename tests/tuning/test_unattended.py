@@ -13,6 +13,7 @@ from workbench.tuning.replay import Recorded, Replayer, read_landscape
 from workbench.tuning.strategies.registry import STRATEGIES
 from workbench.tuning.study import Study, begin_study
 from workbench.tuning.trials import STATUSES, Outcome
+from workbench.views.study.summary import summarise_study
 
 ABOUT = {"program": "jac3d", "key": "k", "backend": "replay", "extents": [1]}
 BUDGET = 120
@@ -96,7 +97,27 @@ def test_fault_of_ours_is_raised_to_who_waits(landscape, tmp_path):
     with pytest.raises(ZeroDivisionError):
         study.wait(120)
     assert study.state == "failed"
+    assert repr(study) == "<Study jac3d failed: 0 tried, ZeroDivisionError>"
     assert Study.attach(study.path).state == "failed"
+
+
+def test_study_whose_file_goes_keeps_what_it_has_and_says_so(landscape, tmp_path):
+    path, begun = tmp_path / "s.sqlite", []
+
+    class Removing(Replayer):
+        def evaluate(self, text, *, against, best, timeout, within, known):
+            begun.append(text)
+            if len(begun) == 3:
+                path.unlink()
+            return super().evaluate(text, against=against, best=best, timeout=timeout, within=within, known=known)
+
+    study = started(landscape, path, Removing(landscape), "sweep")
+    with pytest.raises(TuningError, match="was removed or replaced"):
+        study.wait(120)
+    assert len(study.individuals) == 2
+    for text in (repr(study), summarise_study(study).text()):
+        assert f"{path} was removed or replaced while its study ran" in text
+    assert len(json.loads(study.export(tmp_path / "t4.json").read_text())["results"]) == len(study.individuals)
 
 
 def test_equal_phenotypes_under_way_are_measured_once(landscape, tmp_path):

@@ -10,11 +10,11 @@ import pytest
 
 import workbench as wb
 from workbench import cli
-from workbench.errors import RunError
+from workbench.errors import RunError, TuningError
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
-from workbench.tuning import wisdom
+from workbench.tuning import tune, wisdom
 from workbench.tuning.wisdom import Result, WisdomWarning, environment_of, keep, read_wisdom, recall
 
 pytestmark = pytest.mark.usefixtures("short_races")
@@ -62,6 +62,17 @@ def test_a_study_leaves_wisdom_and_best_takes_it(mean, tmp_path, file):
     runs = [mean.simulate(u=START, backend="openmp", choices=each).run(5).u for each in (None, "best")]
     assert np.array_equal(*runs)
     assert oct(file.stat().st_mode)[-1] != "2"
+
+
+@pytest.mark.parametrize("changed", ["compiler", "device"])
+def test_a_study_is_not_continued_where_it_does_not_hold(mean, tmp_path, monkeypatch, changed):
+    asked = {"u": START, "budget": 1, "path": tmp_path / "s.sqlite", "backend": "openmp", "only": ["tile"]}
+    mean.tune(**asked).wait(300)
+    assert len(mean.tune(**asked).wait(300).individuals) == 2
+    elsewhere = replace(environment_of(mean.graph.fingerprint(), "openmp"), **{changed: "another one"})
+    monkeypatch.setattr(tune, "environment_of", lambda *_: elsewhere)
+    with pytest.raises(TuningError, match=f"has other {changed}: "):
+        mean.tune(**asked)
 
 
 def test_best_is_the_own_choice_where_nothing_is_known(mean):

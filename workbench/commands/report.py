@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from workbench.errors import RunError
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --paper: #ffffff; --line: #d9dfe7;
@@ -64,6 +67,17 @@ class Section:
     code: str = ""
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
+
+
+def check_writable(path: Path) -> None:
+    """RunError, before hours of work, if a file cannot be written after them."""
+    path = path.expanduser().absolute()
+    folder = path.parent
+    if not folder.is_dir():
+        raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        cause = "it is a folder" if path.is_dir() else "permission denied"
+        raise RunError(f"{path} cannot be written: {cause}", advice="Name another file.")
 
 
 def report_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from workbench.amounts import counted
@@ -11,7 +13,7 @@ from workbench.commands.report import Figure, Section, Table, report_page
 from workbench.errors import TuningError
 from workbench.tuning.configuration import Configuration, read_configuration
 from workbench.tuning.demonstration import demonstrate
-from workbench.tuning.general import Trial, Tuned, Tuner
+from workbench.tuning.general import Trial, Tuned, Tuner, best_of
 from workbench.tuning.log import Log, read_log
 from workbench.views.drawing.shapes import to_svg
 from workbench.views.study.tests_figure import draw_tests, summarise_tests
@@ -36,7 +38,8 @@ def run_tune(
 ) -> Tuned:
     """Tune what a configuration file describes. `log` and `report` win over the file's; `resume` goes on with a log.
 
-    Raises TuningError if the file makes no sense, or if every test failed.
+    Raises TuningError if the file makes no sense, if the log cannot be written, or if every test failed.
+    SIGTERM and SIGHUP end the commands that run, as an interrupt does.
     """
     setting = read_configuration(path)
     say(setting.described())
@@ -48,16 +51,23 @@ def run_tune(
     known = read_log(log, setting) if resume and log is not None and log.exists() else {}
     if known:
         say(f"{counted(len(known), 'test')} of the log {log} will not run again")
+    told = list(known.values())
     with ExitStack() as stack:
+        stack.enter_context(_ended_by_signals())
         writer = None if log is None else stack.enter_context(Log(log, setting, append=bool(known)))
 
         def heard(test: Trial) -> None:
             if writer is not None:
                 writer.add(test)
+            told.append(test)
             say(_test_text(setting, test))
 
         say("")
-        tuned = Tuner(setting, heard, brute_force, known).run()
+        try:
+            tuned = Tuner(setting, heard, brute_force, known).run()
+        except KeyboardInterrupt:
+            _say_interrupted(setting, told, log, say)
+            raise
     for line in _result_lines(tuned):
         say(line)
     if log is not None:
@@ -71,6 +81,33 @@ def run_tune(
             advice="Run the commands by hand with one of these valuations.",
         )
     return tuned
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP, where nobody handles or ignores them, end the tuning as an interrupt does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(name) is signal.SIG_DFL]
+    for name in names:
+        signal.signal(name, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for name in names:
+            signal.signal(name, signal.SIG_DFL)
+
+
+def _say_interrupted(setting: Configuration, told: list[Trial], log: Path | None, say: Say) -> None:
+    """What is known when a tuning is interrupted, and how it goes on."""
+    best = best_of(setting, told)
+    found = "none has passed" if best is None else f"the best so far has {best.score:.6g}:"
+    say(f"\ninterrupted after {counted(len(told), 'test')}; {found}")
+    if best is not None:
+        say("\n".join(f"{n} = {v}" for n, v in zip(setting.tree.flatten(), best.valuation, strict=True)))
+    if log is not None:
+        say(f"log: {log}; --resume goes on with it")
 
 
 def report_text(tuned: Tuned, title: str) -> str:

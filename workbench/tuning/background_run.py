@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Literal, Self
 
+from workbench.errors import TuningError
+
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 
 
@@ -32,32 +34,45 @@ class BackgroundRun:
         """Whether it still works."""
         return self._thread is not None and not self._over.is_set()
 
+    @property
+    def failure(self) -> str:
+        """What ended it, in one line; "" unless it failed."""
+        if self.error is None:
+            return ""
+        return next(iter(str(self.error).splitlines()), type(self.error).__name__)
+
     def listen(self, listener: Callable[[Self], None]) -> None:
         """Call `listener` after each result and each change of state, in the thread of the run."""
         self._listeners.append(listener)
 
     def pause(self) -> Self:
-        """Begin nothing more after what is under way, until `resume`."""
+        """Begin nothing more after what is under way, until `resume`. TuningError if another process runs it."""
+        self._check_own()
         self._go.clear()
         if self.running:
             self._set("paused")
         return self
 
     def resume(self) -> Self:
-        """Go on after `pause`."""
+        """Go on after `pause`. TuningError if another process runs it."""
+        self._check_own()
         self._go.set()
         if self.running:
             self._set("running")
         return self
 
     def stop(self) -> Self:
-        """End after what is under way; the results so far stay."""
+        """End after what is under way; the results so far stay. TuningError if another process runs it."""
+        self._check_own()
         self._stop.set()
         self._go.set()
         return self
 
     def wait(self, timeout: float | None = None) -> Self:
-        """Wait for the end, or `timeout` seconds. An interrupt stops the run. Raises what ended it, if it failed."""
+        """Wait for the end, or `timeout` seconds. An interrupt stops the run, unless another process runs it.
+
+        Raises what ended it, if it failed.
+        """
         if self._thread is not None:
             try:  # Thread.join, once it was interrupted, takes the thread for ended (Python issue 45274)
                 self._over.wait(timeout)
@@ -67,6 +82,13 @@ class BackgroundRun:
             if self.error is not None:
                 raise self.error
         return self
+
+    def _check_own(self) -> None:
+        if self.state == "watching":
+            raise TuningError(
+                "another process runs this study, which is only watched here",
+                advice="Pause or stop it there, or interrupt that process; its results stay.",
+            )
 
     def _start(self, work: Callable[[], State], name: str) -> None:
         """Call `work` in a thread of its own; it returns the state at the end."""

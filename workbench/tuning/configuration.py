@@ -73,7 +73,10 @@ def read_configuration(path: Path) -> Configuration:
 
     Raises TuningError, with the line where it is known; OSError if the file cannot be read.
     """
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows write a mark before the text
+    except UnicodeDecodeError as error:
+        raise TuningError(f"{path} is no text in UTF-8: {error.reason}", advice="Save it as UTF-8.") from None
     return parse_configuration(text, path.parent, toml=path.suffix == ".toml")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
+from math import inf
 from typing import Protocol
 
 from workbench.errors import TuningError
 
 _PAUSE_SECONDS = 0.5
+_LOOK_SECONDS = 0.1
 
 
 class Followed(Protocol):
@@ -27,6 +30,14 @@ def follow(study: Followed) -> threading.Thread:
     thread = threading.Thread(target=_follow, args=(weakref.ref(study),), name="study-follower", daemon=True)
     thread.start()
     return thread
+
+
+def wait_for_writer(study: Followed, timeout: float | None) -> None:
+    """Read until no process writes to the file, or for `timeout` seconds. TuningError if the file has gone."""
+    end = inf if timeout is None else time.monotonic() + timeout
+    while study.watching and time.monotonic() < end:
+        time.sleep(_LOOK_SECONDS)
+        study.refresh()
 
 
 def _follow(reference: weakref.ref[Followed]) -> None:

@@ -63,9 +63,9 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def write_table(table: Table, form: str) -> str:
-    """A table as text. TuningError lists the forms."""
-    return _of(form, _WRITERS)(table)
+def write_table(table: Table, form: str, more: Mapping[str, Callable[[Table], str]] | None = None) -> str:
+    """A table as text. more: writers of further forms, by their names. TuningError lists the forms."""
+    return _of(form, {**_WRITERS, **(more or {})})(table)
 
 
 def read_table(text: str, form: str) -> Table:

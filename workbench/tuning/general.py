@@ -9,11 +9,13 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import IO, Literal, get_args
 
+from workbench.amounts import bytes_text
 from workbench.tuning.configuration import Configuration
 from workbench.tuning.independence import (
     Optimum,
@@ -37,6 +39,9 @@ _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {
 }
 _READ_BYTES = 1 << 16  # of the end of what a command printed
 _LOG_TAIL = 2000  # characters kept of what a failed command printed
+_MOST_PRINTED = 1 << 30  # bytes that a command may print; they lie in a file until it ends
+_LOOK_SECONDS = 0.25  # between two looks at what a command does
+_LATE = "it ran longer than its timeout of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,9 @@ class Trial:
     """One valuation as tested.
 
     `number` counts from 1. `scores` has one score a repeat, none if the test failed; `overall` is None then.
-    `status`: "success", or what failed: "compile", "runtime" (a return code other than 0), "timeout", "score" (the last
-    line is no finite number). `tail`: the end of what the failed command printed. `clean`: the clean-up succeeded.
+    `status`: "success", or what failed: "compile", "runtime" (a return code other than 0, or too much output),
+    "timeout", "score" (the last line is no finite number). `tail`: what the failed command printed last, and why it
+    was ended. `clean`: the clean-up succeeded.
     """
 
     number: int
@@ -146,7 +152,7 @@ class Tuner:
                 elif setting.scoring == "time":
                     scores.append(ran.seconds)
                 elif (score := ran.last_number()) is None:
-                    status, tail = "score", ran.tail()
+                    status, tail = "score", f"the last line is no finite number: {ran.last_line() or 'none printed'}"
                 else:
                     scores.append(score)
         finally:
@@ -174,18 +180,15 @@ class Tuner:
             self._running.add(process)
             if self._ended and not always:
                 _end_group(process)
-            late = False
             try:
-                code = process.wait(self.configuration.timeout)
-            except subprocess.TimeoutExpired:
-                late = True
-                _end_group(process)
-                code = process.wait()
+                with _watched(process, output, self.configuration.timeout) as ended:
+                    code = process.wait()  # without a timeout: Python looks only each 50 ms where there is one
+                    seconds = time.perf_counter() - start
             finally:
                 self._running.discard(process)
-            seconds = time.perf_counter() - start
             output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
-            return _Ran(code, seconds, output.read().decode(errors="replace"), late)
+            why = "".join(ended)
+            return _Ran(code, seconds, output.read().decode(errors="replace"), why)
 
     def end_commands(self) -> None:
         """End what runs now and what would still run, with all its children; clean up. Any thread may call it."""
@@ -196,25 +199,37 @@ class Tuner:
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """What became of a command: its return code, seconds by the wall clock, what it printed, whether it was ended."""
+    """What became of a command: its return code, seconds by the wall clock, what it printed, why it was ended or ""."""
 
     code: int
     seconds: float
     printed: str
-    late: bool
+    ended: str
+
+    @property
+    def late(self) -> bool:
+        return self.ended.startswith(_LATE)
 
     def tail(self) -> str:
-        return self.printed[-_LOG_TAIL:].strip()
+        return f"{self.printed[-_LOG_TAIL:].strip()}\n{self.ended}".strip()
+
+    def last_line(self) -> str:
+        """The last one that is not empty."""
+        return next((line.strip() for line in reversed(self.printed.split("\n")) if line.strip()), "")
 
     def last_number(self) -> float | None:
         """The last line that is not empty, if it is a finite number."""
-        lines = self.printed.split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "")
         try:
-            number = float(last)
+            number = float(self.last_line())
         except ValueError:
             return None
         return number if math.isfinite(number) else None
+
+
+def best_of(setting: Configuration, tests: Iterable[Trial]) -> Optimum | None:
+    """The best of some tests; None if none of them has passed."""
+    passed = [Optimum(test.valuation, test.overall) for test in tests if test.overall is not None]
+    return (min if setting.goal == "min" else max)(passed, key=lambda one: one.score, default=None)
 
 
 def fill(command: str, number: int, values: Mapping[str, str]) -> str:
@@ -223,6 +238,34 @@ def fill(command: str, number: int, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(f"%{name}%", value)
     return text
+
+
+@contextlib.contextmanager
+def _watched(process: subprocess.Popen[bytes], output: IO[bytes], timeout: float | None) -> Iterator[list[str]]:
+    """While the caller waits for a command, end it when it is late or prints without end; yields why it was, if so."""
+    over = threading.Event()
+    ended: list[str] = []
+    begin = time.monotonic()
+
+    def watch() -> None:
+        left = math.inf if timeout is None else timeout
+        while not over.wait(min(left, _LOOK_SECONDS)):
+            left = math.inf if timeout is None else timeout - (time.monotonic() - begin)
+            if left <= 0:
+                ended.append(f"{_LATE} {timeout:g} s")
+            elif os.fstat(output.fileno()).st_size > _MOST_PRINTED:
+                ended.append(f"it printed more than {bytes_text(_MOST_PRINTED)}")
+            if ended:
+                _end_group(process)
+                return
+
+    watcher = threading.Thread(target=watch, name="watch of a command", daemon=True)
+    watcher.start()
+    try:
+        yield ended
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

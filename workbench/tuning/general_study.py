@@ -12,7 +12,7 @@ from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.configuration import Configuration
-from workbench.tuning.general import Trial, Tuned, Tuner
+from workbench.tuning.general import Trial, Tuned, Tuner, best_of
 from workbench.tuning.independence import Optimum, Valuation
 from workbench.tuning.log import Log, read_log
 
@@ -41,9 +41,7 @@ class GeneralStudy(BackgroundRun):
     @property
     def optimum(self) -> Optimum | None:
         """The best valuation and its score."""
-        passed = [Optimum(test.valuation, test.overall) for test in self.tests if test.overall is not None]
-        best = min if self.configuration.goal == "min" else max
-        return best(passed, key=lambda one: one.score, default=None)
+        return best_of(self.configuration, self.tests)
 
     @property
     def tuned(self) -> Tuned:
@@ -60,9 +58,11 @@ class GeneralStudy(BackgroundRun):
         return self
 
     def __repr__(self) -> str:
-        """One line: state, how many tests, the best score."""
+        """One line: state, how many tests, the best score, what ended it if it failed."""
         best = self.optimum
         found = "nothing passed" if best is None else f"best {best.score:.6g}"
+        if self.failure:
+            found += f", {self.failure}"
         return f"<Tuning {self.name} {self.state}: {counted(len(self.tests), 'test')}, {found}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:

@@ -85,11 +85,12 @@ class History:
         births = {birth: sum(one.kind == birth for one in self.members) for birth in BIRTHS}
         related = sum(one.distance == 0 for one in self.members)
         what = "the start" if first.birth == AT_START else "the first"
+        speed = f"{top.mean / 1e6:.4g} ± {top.sigma / 1e6:.2g} Mcells/s"
         gain = f", {top.mean / first.mean:.2f} times {what}" if first.mean else ""
         return (
             f"history of {self.program}: {len(self.members)} individuals, "
             + ", ".join(f"{count} by {birth}" for birth, count in births.items())
-            + f"\nbest: number {top.number}, {top.mean / 1e6:.4g} ± {top.sigma / 1e6:.2g} Mcells/s{gain}"
+            + f"\nlargest mean of first measurements: number {top.number}, {speed}{gain}"
             + f"\n{len(self.family)} in its family tree, {related} in those of all within one sigma of it"
         )
 

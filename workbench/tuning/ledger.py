@@ -36,6 +36,7 @@ class Ledger:
         self._connection = connection
         self._lock = lock
         self.path = path
+        self._file = _identity(path)
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +59,8 @@ class Ledger:
             self._connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", rows)
 
     def add(self, one: Individual) -> None:
-        """Append an individual. Its number must be new."""
+        """Append an individual. Its number must be new. TuningError if the file has gone."""
+        self._check_there()
         found = one.outcome
         row = (
             one.number, json.dumps(one.point), one.choices, one.changes, one.strategy, one.birth,
@@ -72,7 +74,8 @@ class Ledger:
             self._connection.execute(f"INSERT INTO individual ({_INDIVIDUAL}) VALUES ({places})", row)  # noqa: S608
 
     def add_race(self, race: Race) -> None:
-        """Append a race with all its samples. Its number must be new."""
+        """Append a race with all its samples. Its number must be new. TuningError if the file has gone."""
+        self._check_there()
         with self._connection:
             self._connection.execute(
                 "INSERT INTO race VALUES (?, ?, ?, ?)", (race.number, race.after, race.tail, race.told)
@@ -105,6 +108,14 @@ class Ledger:
             self._connection.execute("INSERT INTO search VALUES (?, ?)", (count, text))
         return count
 
+    def _check_there(self) -> None:
+        """SQLite writes on to a file that has lost its name, and all is gone when it is closed."""
+        if _identity(self.path) != self._file:
+            raise TuningError(
+                f"{self.path} was removed or replaced while its study ran",
+                advice="Keep what was measured with study.export(path), and begin again.",
+            )
+
     @property
     def state(self) -> str:
         """What the process that writes, or the last one that wrote, said of itself; "" if it said nothing."""
@@ -135,13 +146,21 @@ def open_ledger(path: Path) -> Ledger:
     Raises TuningError if somebody else writes to it, if it is no ledger, or if the file system is a network's.
     """
     path = path.expanduser().absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if path.exists():
+        read_ledger(path).close()  # what is no study is refused before a lock lies beside it
     if (kind := _file_system(path.parent)) in _NETWORK:
         raise TuningError(
             f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold",
             advice="Pass path= with a file on a local disk.",
         )
-    lock = os.open(_lock_name(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        lock = os.open(_lock_name(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unwritable(path, error) from None
     if not any(_locked(lock, fcntl.LOCK_EX) for _ in range(_TRIES)):
         os.close(lock)
         raise TuningError(
@@ -157,6 +176,21 @@ def open_ledger(path: Path) -> Ledger:
         os.close(lock)
         raise
     return Ledger(connection, path, lock)
+
+
+def _unwritable(path: Path, error: OSError) -> TuningError:
+    return TuningError(
+        f"no study can be kept at {path}: {error.strerror}", advice="Pass path= with a file in a folder of yours."
+    )
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Device and number of a file; zeros if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def is_written(path: Path) -> bool:

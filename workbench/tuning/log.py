@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
-from collections.abc import Mapping
+import fcntl
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -21,17 +23,27 @@ class Log:
     """
 
     def __init__(self, path: Path, configuration: Configuration, *, append: bool = False) -> None:
-        """Begins a new file, or goes on in an old one."""
-        try:
-            self._file: TextIO = path.open("a" if append else "w", newline="", encoding="utf-8")
-        except OSError as error:
-            raise TuningError(
-                f"the log {path} cannot be written: {error.strerror}", advice="Name another file."
-            ) from None
+        """Begins a new file, or goes on in an old one. TuningError if it cannot, or if another tuning writes to it."""
+        self._path = path
+        with self._refusing():
+            self._file: TextIO = path.open("a", newline="", encoding="utf-8")
+            self._lock()
+            if path.is_file():  # no pipe or device
+                _cut_torn_row(path) if append else self._file.truncate(0)
         self._repeat = configuration.repeat
         self._writer = csv.writer(self._file)
         if not append:
             self._write(_header(configuration))
+
+    def _lock(self) -> None:
+        """Until the file is closed, also by the end of the process."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise TuningError(
+                f"another tuning writes the log {self._path}", advice="Wait for it, stop it, or name another log."
+            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -39,7 +51,8 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with self._refusing():  # a row that did not fit on the disk is tried once more
+            self._file.close()
 
     def add(self, test: Trial) -> None:
         """Append one test."""
@@ -48,8 +61,19 @@ class Log:
         self._write([str(test.number), *test.valuation, *scores, overall, test.status])
 
     def _write(self, row: list[str]) -> None:
-        self._writer.writerow(row)
-        self._file.flush()
+        with self._refusing():
+            self._writer.writerow(row)
+            self._file.flush()
+
+    @contextlib.contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """TuningError for what the system refuses."""
+        try:
+            yield
+        except OSError as error:
+            raise TuningError(
+                f"the log {self._path} cannot be written: {error.strerror}", advice="Name another file."
+            ) from None
 
 
 def read_log(path: Path, configuration: Configuration) -> Mapping[Valuation, Trial]:
@@ -67,6 +91,12 @@ def read_log(path: Path, configuration: Configuration) -> Mapping[Valuation, Tri
         )
     tests = [_test(row, configuration) for row in rows[1:] if len(row) == len(header) and row[-1] in STATUSES]
     return {test.valuation: test for test in tests}
+
+
+def _cut_torn_row(path: Path) -> None:
+    """Remove what stands after the last end of a line, which a kill has left: the next row would go on with it."""
+    with path.open("r+b") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def _header(configuration: Configuration) -> list[str]:

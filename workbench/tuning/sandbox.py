@@ -18,6 +18,8 @@ from workbench.errors import TuningError
 from workbench.tuning.setup import Setup
 from workbench.tuning.trials import Outcome
 
+_TRIES = 2
+"""Workers that may end while they are at one candidate: one may have been killed for what others do."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "", "MKL_NUM_THREADS": "1"}
 """NumPy's library starts threads at its import, which a process that forks must not have."""
 
@@ -30,6 +32,7 @@ class Sandbox:
         self._setup = setup
         self._memory = memory_bytes
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def expect(self) -> None:
         """Let the reference write the state that candidates must reach. TuningError if it fails."""
@@ -63,6 +66,8 @@ class Sandbox:
 
         def announced(name: str) -> bool:
             nonlocal phenotype
+            if name == phenotype:  # again, by a second worker
+                return True
             phenotype = name
             return not known(name)
 
@@ -80,6 +85,10 @@ class Sandbox:
 
     def close(self) -> None:
         """End the worker and what it runs."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -93,7 +102,7 @@ class Sandbox:
     def _ask(
         self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True
     ) -> Outcome | None:
-        found = self._talk(request, announced)["outcome"]
+        found = self._talk(request, announced, tries=_TRIES)["outcome"]
         if found is None:
             return None
         loops = tuple((name, seconds) for name, seconds in found["loops"])
@@ -101,18 +110,21 @@ class Sandbox:
         return Outcome(**{**found, **lists, "loops": loops})
 
     def _talk(
-        self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True
+        self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True, tries: int = 1
     ) -> dict[str, Any]:
-        """Send a request; the last message of its answer."""
-        process = self._started()
-        assert process.stdout is not None
-        self._say(process, json.dumps({**request, "setup": self._setup.to_json(), "memory_bytes": self._memory}))
-        while line := process.stdout.readline():
-            message: dict[str, Any] = json.loads(line)
-            if "phenotype" not in message:
-                return message
-            self._say(process, "go" if announced(message["phenotype"]) else "skip")
-        self.close()
+        """Send a request; the last message of its answer. tries: workers that may end without one."""
+        for _ in range(tries):
+            if self._closed:
+                break
+            process = self._started()
+            assert process.stdout is not None
+            self._say(process, json.dumps({**request, "setup": self._setup.to_json(), "memory_bytes": self._memory}))
+            while line := process.stdout.readline():
+                message: dict[str, Any] = json.loads(line)
+                if "phenotype" not in message:
+                    return message
+                self._say(process, "go" if announced(message["phenotype"]) else "skip")
+            self._end()
         return {"outcome": asdict(Outcome("runtime", tail="the worker process ended"))}
 
     def _say(self, process: subprocess.Popen[bytes], text: str) -> None:
@@ -123,7 +135,7 @@ class Sandbox:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            self.close()
+            self._end()
             inherited = {name: value for name, value in os.environ.items() if name not in _ENVIRONMENT}
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "workbench.tuning.worker"],

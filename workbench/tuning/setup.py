@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
-from collections.abc import Mapping
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +18,9 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.graph import Graph
 from workbench.graph.parse import parse
+
+_FOLDER = "stencil-workbench-study-"
+_LOCK = "in-use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,32 @@ class Setup:
         lists = {name: tuple(record[name]) for name in ("extents", "check_extents")}
         precision = tuple((name, type_) for name, type_ in record.get("precision", ()))
         return cls(**{**record, **lists, "precision": precision})
+
+
+def new_folder() -> tuple[str, Callable[[], None]]:
+    """A folder for a setup, and what removes it; folders of studies whose processes were killed are removed.
+
+    A lock on a file in it says that its process lives.
+    """
+    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(path / _LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)
+    folder = tempfile.mkdtemp(prefix=_FOLDER)
+    begun = os.path.join(folder, f"{_LOCK}.new")
+    lock = os.open(begun, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(begun, os.path.join(folder, _LOCK))  # nobody finds it without its lock
+
+    def remove() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+    return folder, remove
 
 
 def write_setup(setup: Setup, graph_text: str, fields: Mapping[str, Array], numbers: Mapping[str, Number]) -> None:

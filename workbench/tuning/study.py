@@ -14,12 +14,12 @@ from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
-from workbench.run.whole_file import whole_file
 from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.experiment import Experiment, Plan
-from workbench.tuning.following import follow
+from workbench.tuning.following import follow, wait_for_writer
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
+from workbench.tuning.same_study import check_same
 from workbench.tuning.trials import AT_START, Individual, Race
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Best:
 
     @property
     def choices(self) -> Choices:
-        """Its choices."""
+        """Its choices. PlanError if another tuner measured it, whose parameters are no choices of a machine."""
         return from_json(self.individual.choices)
 
     @property
@@ -117,19 +117,25 @@ class Study(BackgroundRun):
         """
         from workbench.tuning.tables import write_study
 
-        text = write_study(self.about, self.individuals, form)
-        with whole_file(Path(path)) as file:
-            file.write(text.encode())
-        return Path(path)
+        return write_study(self.about, self.individuals, form, Path(path))
 
     def refresh(self) -> Self:
         """Read the results that another process has added."""
         if self._thread is None:
             from workbench.tuning.ledger import read_ledger
 
-            with self._reading, read_ledger(self.path) as ledger:
-                self._read(ledger)
+            try:
+                with self._reading, read_ledger(self.path) as ledger:
+                    self._read(ledger)
+            except TuningError:
+                self._set("stopped")
+                raise
         return self
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait for the end, or `timeout` seconds, as of what runs here; an interrupt stops only that."""
+        wait_for_writer(self, timeout)
+        return super().wait(timeout)
 
     @property
     def individuals(self) -> tuple[Individual, ...]:
@@ -334,7 +340,7 @@ class Study(BackgroundRun):
 def begin_study(
     path: Path, plan: Plan, about: Mapping[str, Any], listeners: Sequence[Callable[[Study], None]] = ()
 ) -> Study:
-    """Open the ledger, check that it is of this program, and begin. TuningError if it is of another one.
+    """Open the ledger, check that it is of this program and place, and begin. TuningError if it is of another one.
 
     listeners: told of everything from the beginning on, as by `Study.listen`.
     """
@@ -349,19 +355,7 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        for name in (
-            "key",
-            "backend",
-            "extents",
-            "tunables",
-            "values",
-            *(n for n in ("bound", "bound_steps") if n in described),
-        ):
-            if ledger.about[name] != _plain(described[name]):
-                raise TuningError(
-                    f"the study at {path} has other {name}: {_short(ledger.about[name])}",
-                    advice="Pass another path= to begin a new study.",
-                )
+        check_same(path, ledger.about, described)
         study = Study(ledger.path, ledger.about)
         study._listeners += listeners
     except BaseException:
@@ -387,12 +381,3 @@ def _score_beside(winner: Individual | None, one: Individual) -> float:
     if winner is None or one is winner or not (winner.paired and one.paired and winner.score and one.score):
         return _score(one)
     return _score(winner) * one.score / winner.score
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) < 100 else text[:97] + "..."

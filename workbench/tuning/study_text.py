@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.amounts import error_text, seconds_text, span_text
 from workbench.tuning.precision_space import PREFIX
+from workbench.tuning.trials import AT_START
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
@@ -24,6 +25,8 @@ def study_text(study: Study) -> str:
     found = _nothing(study) if best is None else f"best {_score(best)}, {best.gain:.2f} x the start"
     if best is not None and best.error is not None:
         found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
+    if best is not None and study.failure:
+        found += f", {study.failure}"
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
     program, tried = study.about.get("program", ""), len(study.individuals)
     return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
@@ -68,6 +71,17 @@ def _types_text(one: Individual, about: Mapping[str, Any]) -> str:
     return f"{every} but {' and '.join(others)}" if others else every
 
 
+def trouble(study: Study) -> str:
+    """What ended a study that failed, else what was wrong with its start; "" if nothing was."""
+    if study.failure:
+        return study.failure
+    first = next((one.outcome for one in study.individuals if one.birth == AT_START), None)
+    if first is None or first.status == "success":
+        return ""
+    said = next((line.strip() for line in reversed(first.tail.splitlines()) if line.strip()), "")
+    return f"the start failed ({first.status})" + (f": {said}" if said else "")
+
+
 def left_text(seconds: float) -> str:
     """So many seconds of a budget in words."""
     return f"about {span_text(seconds)} left" if seconds else "the budget has ended"
@@ -81,8 +95,10 @@ def _score(best: Best) -> str:
 
 def _nothing(study: Study) -> str:
     """Why there is no best individual."""
-    if study.error is not None:
-        return str(study.error).splitlines()[0]
+    if study.failure:
+        return study.failure
+    if failed := trouble(study):
+        return f"nothing passed, {failed}"
     return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import TuningError
+from workbench.run.whole_file import whole_file
 from workbench.tuning.formats import Row, Table, value_of, write_table
 from workbench.tuning.replay import Landscape
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
@@ -31,10 +32,16 @@ def table_of(about: Mapping[str, Any], individuals: Sequence[Individual]) -> Tab
     return Table(about["program"], about["backend"], extents, dict(zip(about["tunables"], values, strict=True)), rows)
 
 
-def write_study(about: Mapping[str, Any], individuals: Sequence[Individual], form: str) -> str:
-    """A study as text: "t1" is its problem, all others its results. TuningError lists the forms."""
+def write_study(about: Mapping[str, Any], individuals: Sequence[Individual], form: str, path: Path) -> Path:
+    """A study as a file: "t1" is its problem, all others its results. TuningError lists the forms."""
     table = table_of(about, individuals)
-    return write_t1(table) if form == "t1" else write_table(table, form)
+    text = write_table(table, form, {"t1": write_t1})
+    try:
+        with whole_file(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise TuningError(f"{path} cannot be written: {error.strerror}", advice="Name another file.") from None
+    return path
 
 
 def landscape_of(table: Table) -> Landscape:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
+import reprlib
 import time
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from shutil import rmtree
 from typing import get_args
 
 from workbench._version import __version__
@@ -36,14 +35,15 @@ from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
 from workbench.tuning.search_space import Point
-from workbench.tuning.setup import Setup, write_setup
+from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling
 from workbench.tuning.wisdom import Environment, Result, environment_of, keep_or_warn
 
-_CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
-_CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
+# No multiples of a vector, more than two blocks, and more than two tiles but for the widest that reach across steps.
+_CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}
+_CHECKED_SIMULATED = {1: (2053,), 2: (53, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
 _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
 _WITH_TREE = ("independence", "portfolio")
@@ -61,7 +61,7 @@ class TuningRequest:
     strategy: str = "portfolio"
     seed: int = 0
     path: str | Path | None = None
-    start: tuple[Choices, ...] = ()
+    start: object = ()
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int = 0
@@ -78,6 +78,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     budget = read_budget(request.budget)
     check_threads(request.threads)
     check_workers(request.workers)
+    _check_seed(request.seed)
     bound = _check_bound(graph, request.bound, request.steps)
     initial = read_initial_values(graph, values, shape)
     backend = select_backend(request.backend).name
@@ -91,7 +92,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
         extents=initial.extents, threads=request.threads,
     )  # fmt: skip
-    start = tuple(_point_of(space, one, number) for number, one in enumerate(request.start))
+    start = tuple(_point_of(space, one, number) for number, one in enumerate(_choices_of(request.start)))
     make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs
     if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
@@ -99,7 +100,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
     within = f"-within-{bound:g}" if bound else ""
     path = Path(request.path) if request.path is not None else default_folder() / f"{space.key}{within}.sqlite"
-    folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
+    folder, remove = new_folder()
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
@@ -124,12 +125,12 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
         environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        study = begin_study(path, plan, _about(space, initial, setup, request), (keeper,))
+        study = begin_study(path, plan, _about(space, initial, setup, request, environment), (keeper,))
     except BaseException:
-        rmtree(folder, ignore_errors=True)
+        remove()
         raise
     study.setup = setup
-    weakref.finalize(study, rmtree, folder, ignore_errors=True)
+    weakref.finalize(study, remove)
     return study
 
 
@@ -166,6 +167,12 @@ def check_workers(workers: object) -> None:
         raise TuningError(
             f"workers={workers!r} is no number of workers", advice="Pass a whole number from 1, at most one a core."
         )
+
+
+def _check_seed(seed: object) -> None:
+    """TuningError unless it is a whole number: a search that goes on draws what it has drawn before."""
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TuningError(f"seed={seed!r} is no whole number", advice="Pass one, such as seed=1.")
 
 
 def default_folder() -> Path:
@@ -210,6 +217,17 @@ def _keeper(
     return listen
 
 
+def _choices_of(start: object) -> tuple[Choices, ...]:
+    """Those of choices and machines. TuningError for anything else."""
+    found = [getattr(one, "choices", one) for one in start] if isinstance(start, list | tuple) else [start]
+    choices = tuple(one for one in found if isinstance(one, Choices))
+    if not isinstance(start, list | tuple) or len(choices) < len(found):
+        raise TuningError(
+            f"start={reprlib.repr(start)} is no list of choices", advice="Pass start=[study.best.choices]."
+        )
+    return choices
+
+
 def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
     """The nearest point: what the space does not have stays as at the start. TuningError if it is none to try."""
     point = []
@@ -227,7 +245,9 @@ def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
     return found
 
 
-def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest) -> dict[str, object]:
+def _about(
+    space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest, environment: Environment
+) -> dict[str, object]:
     """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
         "program": space.graph.name,
@@ -235,6 +255,8 @@ def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: T
         "bound": setup.bound,
         "bound_steps": setup.bound_steps,
         "backend": setup.backend,
+        "device": environment.device,
+        "compiler": ", ".join(environment.compiler.splitlines()),
         "extents": setup.extents,
         "version": __version__,
         "host": platform.node(),

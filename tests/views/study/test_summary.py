@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from bokeh.models import Plot
 
+from workbench.errors import TuningError
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import to_json
 from workbench.tuning.configuration import parse_configuration
 from workbench.tuning.general_study import begin_general_study
+from workbench.tuning.log import Log
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome
 from workbench.views.drawing.shapes import Label, to_svg
@@ -86,3 +88,22 @@ def test_tuning_in_which_nothing_passed_has_no_best(tmp_path):
     assert summary.best is None
     assert "best" not in summary.text()
     draw_study(summary)
+
+
+def test_general_tuning_that_fails_says_why(tmp_path, monkeypatch):
+    """The disk is full once the first test has passed."""
+    real = Log.add
+
+    def add(log, test):
+        if test.number > 1:
+            raise TuningError("the log cannot be written: the disk is full")
+        real(log, test)
+
+    monkeypatch.setattr(Log, "add", add)
+    text = "[variables]\nvariables = A\n[values]\nA = 1, 2\n[testing]\nevaluation = echo %A%\nlog = l.csv"
+    study = begin_general_study("g", parse_configuration(text, tmp_path))
+    with pytest.raises(TuningError, match="the disk is full"):
+        study.wait(60)
+    for said in (repr(study), summarise_general(study).text()):
+        assert "the log cannot be written: the disk is full" in said
+        assert "best" in said

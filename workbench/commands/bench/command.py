@@ -72,9 +72,6 @@ def run_bench(request: Request, say: Say) -> Results:
     problem = problem_named(request.problem)
     rows = chosen(request.only)
     workload = _workload(problem, request)
-    files = [path for path in (request.json, request.report) if path is not None]
-    for path in files:
-        check_folder(path)
     cells, threads = shape_text(workload.shape), workload.threads
     say(f"{problem.title}: {problem.scheme}; {cells} cells, {workload.dtype}, {threads} threads")
     say(f"at most {budget.seconds:.0f} s (--budget); Ctrl-C ends it with a report of what was measured")
@@ -141,13 +138,6 @@ def _workload(problem: Problem, request: Request) -> Workload:
         request.seconds,
         request.sizes,
     )
-
-
-def check_folder(path: Path) -> None:
-    """Before minutes are spent: a place for the file."""
-    folder = path.expanduser().absolute().parent
-    if not folder.is_dir():
-        raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
 
 
 def write_file(path: Path, text: str) -> None:

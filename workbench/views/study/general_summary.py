@@ -15,7 +15,10 @@ from workbench.views.study.summary import Mark
 
 @dataclass(frozen=True, slots=True)
 class GeneralSummary:
-    """What the view of a general tuning shows. `line`: (number of a test, best score so far)."""
+    """What the view of a general tuning shows. `line`: (number of a test, best score so far).
+
+    `failure`: what ended it, "" unless it failed.
+    """
 
     program: str
     state: str
@@ -25,6 +28,7 @@ class GeneralSummary:
     best: Mark | None
     combinations: int
     chosen: ChoiceMap
+    failure: str = ""
     launches: LaunchMap = NO_LAUNCHES
 
     @property
@@ -42,7 +46,7 @@ class GeneralSummary:
         if self.best is not None:
             unit = " s" if self.unit == "seconds" else ""
             lines.append(f"best: test {self.best.number}, {self.best.score:.6g}{unit}: {self.best.changes}")
-        return "\n".join(filter(None, (*lines, self.chosen.text())))
+        return "\n".join(filter(None, (*lines, self.failure, self.chosen.text())))
 
 
 def summarise_general(study: GeneralStudy) -> GeneralSummary:
@@ -58,7 +62,9 @@ def summarise_general(study: GeneralStudy) -> GeneralSummary:
     best = next((mark for mark in marks if line and mark.number == line[-1][0]), None)
     unit = "seconds" if setting.scoring == "time" else "score"
     chosen = map_of_tests(tuned)
-    return GeneralSummary(study.name, study.state, unit, marks, tuple(line), best, tuned.combinations, chosen)
+    return GeneralSummary(
+        study.name, study.state, unit, marks, tuple(line), best, tuned.combinations, chosen, study.failure
+    )
 
 
 def _mark(number: int, test: Trial, names: tuple[str, ...]) -> Mark:

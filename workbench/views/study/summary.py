@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from workbench.amounts import counted, error_text, seconds_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
-from workbench.tuning.study_text import changes_text, left_text
+from workbench.tuning.study_text import changes_text, left_text, trouble
 from workbench.tuning.trials import AT_START, Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
@@ -90,7 +90,8 @@ class StudySummary:
     `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
     `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them. `loops`: what each loop
     of the best took beside the start's, in words.
-    `waits_for`: the process of another study that measures meanwhile.
+    `waits_for`: the process of another study that measures meanwhile. `trouble`: what ended this one, or was wrong with
+    its start.
     """
 
     program: str
@@ -111,6 +112,7 @@ class StudySummary:
     bound_steps: int = 0
     loops: str = ""
     waits_for: int | None = None
+    trouble: str = ""
 
     @property
     def unit(self) -> str:
@@ -124,8 +126,8 @@ class StudySummary:
 
     def text(self) -> str:
         """The study in a few lines."""
-        cells = " x ".join(map(str, self.extents))
-        first = f"study of {self.program} on {self.backend}, {cells} cells: {self.state}, {len(self.marks)} tried"
+        cells = f", {' x '.join(map(str, self.extents))} cells" if prod(self.extents) > 1 else ""
+        first = f"study of {self.program} on {self.backend}{cells}: {self.state}, {len(self.marks)} tried"
         if self.workers and self.state == "running":
             first += f", {counted(self.workers, 'worker')}"
             if self.seconds_left is not None:
@@ -136,6 +138,8 @@ class StudySummary:
         failed = ", ".join(f"{count} {status}" for status, count in self.counts if status != "success")
         if failed:
             lines.append(f"left out: {failed}")
+        if self.trouble:
+            lines.append(self.trouble)
         if self.best is not None and self.best.score is not None:
             speed = (
                 f"{self.best.score:.3g} Gcells/s"
@@ -193,6 +197,7 @@ def summarise_study(study: Study) -> StudySummary:
         int(study.about.get("bound_steps", 0)),
         _loops(individuals, best),
         study.waits_for,
+        trouble(study),
     )
 
 

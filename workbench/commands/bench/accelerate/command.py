@@ -21,7 +21,7 @@ from workbench.commands.bench.accelerate.page import page, table_lines
 from workbench.commands.bench.accelerate.results import Program, Table, Timing
 from workbench.commands.bench.accelerate.row import Call
 from workbench.commands.bench.accelerate.rows import LIBRARIES, has, rows_named
-from workbench.commands.bench.command import check_folder, host_figures, write_file
+from workbench.commands.bench.command import host_figures, write_file
 from workbench.commands.report import report_path
 from workbench.errors import RunError
 
@@ -48,9 +48,6 @@ def run_table(request: Request, say: Say) -> Table:
     check_threads(request.threads)
     if request.rounds < 1:
         raise RunError(f"--rounds {request.rounds} is too small", advice="Use 1 or more.")
-    for path in (request.json, request.report):
-        if path is not None:
-            check_folder(path)
     threads = request.threads or available_threads()
     absent = tuple(library for library in LIBRARIES if not has(library))
     for library in absent:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import ChainMap, OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
@@ -16,7 +16,8 @@ from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
 from workbench.frontend.called import CALL_KEYWORDS
-from workbench.frontend.captured import warn_of_changed_names
+from workbench.frontend.captured import OF_FUNCTIONS, warn_of_changed_names
+from workbench.frontend.cell import closure_of
 from workbench.frontend.collective import (
     ArrayKind,
     Kind,
@@ -104,6 +105,8 @@ class Collective:
             arguments = tuple(map(_readable, arguments))
             key = (asked, *map(_key, arguments))
             prepared = self._prepared.get(key) or self._prepare(key, arguments, asked)
+        if prepared.traced.captured:
+            warn_of_changed_names(self.name, prepared.traced, self._surroundings(), OF_FUNCTIONS)
         return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
@@ -135,6 +138,11 @@ class Collective:
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
+    def _surroundings(self) -> Mapping[str, object]:
+        """The names that the function sees outside of it, as they are now."""
+        of_module = self._function.__globals__
+        return ChainMap(closure_of(self._function), of_module) if self._function.__closure__ else of_module
+
     def _trace(self, arguments: tuple[object, ...]) -> _Traced:
         """The program for arguments of these ranks and types, traced at the first call of them."""
         names = tuple(self._signature.parameters)
@@ -144,7 +152,7 @@ class Collective:
             function = trace_collective(
                 self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self.dtype
             )
-            machine = make_machine(function.traced, "", self._function.__globals__)
+            machine = make_machine(function.traced, "", self._surroundings())
             found = self._traced.setdefault(kinds, _Traced(function, machine))
         return found
 
@@ -153,7 +161,6 @@ class Collective:
         check_threads(asked.threads)
         traced = self._trace(arguments)
         function, graph = traced.function, traced.machine.graph
-        warn_of_changed_names(self.name, function.traced, self._function.__globals__)
         names = tuple(self._signature.parameters)
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}

@@ -107,6 +107,7 @@ class Prepared:
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
         self._rebuild = function.rebuild
+        self.traced = function.traced
         self._inputs = [
             _Input(
                 graph.static(reading.static),

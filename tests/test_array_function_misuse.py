@@ -12,7 +12,7 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
-from workbench.frontend import array_misuse, array_value, misuse, numpy_names
+from workbench.frontend import array_misuse, array_value, attribute_misuse, misuse, numpy_names
 from workbench.frontend.array_misuse import instead_of
 from workbench.language import add, fold, fold_segments, generate, scan, where, windows
 
@@ -93,6 +93,39 @@ ERRORS = [
     (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
     (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),
     (lambda x: "nothing", (np.ones(3),), TraceError, "returns no array"),
+    (
+        lambda x: (x, np.ones(3)),
+        (np.ones(3),),
+        TraceError,
+        r"returns an array of NumPy \(shape \(3,\)\), which was made",
+    ),
+    (
+        lambda x: np.linalg.inv(x),
+        (np.eye(3),),
+        TraceError,
+        r"np\.linalg\.inv has no meaning(.*\n)*.*np\.linalg\.inv beside",
+    ),
+    (lambda x: np.fft.fft(x), (np.ones(3),), TraceError, r"np\.fft\.fft has no meaning(.*\n)*.*np\.fft\.fft beside"),
+    (lambda x: x.take(x), (np.ones(3),), TraceError, r"no \.take(.*\n)*Write np\.take\(x, indices\)\."),
+    (lambda x: x.swapaxes(0, 1), (np.eye(3),), TraceError, r"Write np\.swapaxes\(x, axis1, axis2\)\."),
+    (lambda x: x.compress(x > 0), (np.ones(3),), TraceError, r"Write np\.compress\(condition, x\)\."),
+    (
+        lambda x: np.nonzero(x > 0),
+        (np.ones(3),),
+        TraceError,
+        r"has no meaning(.*\n)*Write compress\(.*x\.astype\(bool\)\)\.",
+    ),
+    (lambda x: math.atan2(x, x), (np.ones(3),), TraceError, r"takes one number(.*\n)*Write np\.arctan2\(a, b\)\."),
+    (lambda x: x[int(x[0])], (np.ones(3),), TraceError, r'int needs one number(.*\n)*.*astype\(u, "i64"\)'),
+    (lambda x: where(1.0 in x, x, 0), (np.ones(3),), TraceError, r"'in' needs one(.*\n)*Write np\.any\(x == a\)\."),
+    (lambda x: x + sum(x[:2]), (np.ones(3),), TraceError, r"runs over items"),
+    (
+        lambda x: (lambda a, b: a + b)(*x[:2]),
+        (np.ones(2),),
+        TraceError,
+        r"or unpacked(.*\n)*.*x\[0\] and x\[1\] are two",
+    ),
+    (lambda x: x.next, (np.ones(3),), TraceError, r"only a field or a scalar has(.*\n)*Return the value"),
     (lambda x: object(), (np.ones(3),), TraceError, "returns object, which is no array"),
     (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
     (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
@@ -200,6 +233,7 @@ INSTEAD = {
     "nanmean": (WITH_NAN, lambda x, **_: np.nanmean(x)),
     "nanmin": (WITH_NAN, lambda x, **_: np.nanmin(x)),
     "nanprod": (WITH_NAN, lambda x, **_: np.nanprod(x)),
+    "flatnonzero": ({"x": np.array([True, False, True])}, lambda x: np.flatnonzero(x)),
     "nonzero": (GIVEN, lambda x, **_: np.nonzero(x)[0]),
     "ones": (MATRICES, lambda x, **_: np.ones(x.shape)),
     "polyval": ({**NUMBERS, "a": 0.5, "b": 3.0}, lambda x, **_: np.polyval([0.5, 3.0, 2.0], x)),
@@ -286,7 +320,7 @@ TABLES = {
     **{f"tensor {name}": advice for name, advice in numpy_names._OF_TENSORS.items()},
     **{f"components {name}": advice for name, advice in numpy_names._JOINED.items()},
     **{f"builtin {name}": advice for name, advice in misuse._INSTEAD_OF_BUILTIN.items()},
-    **{f"method {name}": advice for name, advice in misuse._METHODS.items()},
+    **{f"method {name}": advice for name, advice in attribute_misuse._METHODS.items()},
     **{f"math {name}": misuse._instead_of_numbers(name, False) for name in dir(math)},
     "otherwise": array_misuse.OTHERWISE,
     "range": array_misuse.RANGE,

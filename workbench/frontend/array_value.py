@@ -168,8 +168,7 @@ class ArrayValue(Value):
 
     def __getattr__(self, name: str) -> object:
         if name in _FUNCTIONS or name in OF_EACH_CELL:
-            written = {"clip": "np.clip(x, low, high)", "norm": "np.linalg.norm(x)"}.get(name, f"np.{name}(x)")
-            raise TraceError(f"a traced array has no .{name}", advice=f"Write {written}.")
+            raise no_method(name, _FUNCTIONS.get(name))
         if name.startswith("_"):
             return super().__getattr__(name)
         raise no_method(name)
@@ -188,7 +187,7 @@ class ArrayValue(Value):
         known = _FUNCTIONS.get(name)
         if known is None:
             if name not in OF_EACH_CELL:
-                raise no_function(name, {*_FUNCTIONS, *OF_EACH_CELL})
+                raise no_function(function, {*_FUNCTIONS, *OF_EACH_CELL})
             return super().__array_function__(function, types, arguments, options)
         try:
             signature(known).bind(*arguments, **options)

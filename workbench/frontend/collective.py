@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import FunctionType
 
+import numpy as np
+
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
 from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, ProductOrigin
@@ -188,10 +190,14 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
     if value is None or isinstance(value, str):
         return lambda found: value
     if not isinstance(value, Value | bool | int | float):
-        raise TraceError(
-            f"{positions.trace.name} returns {type(value).__name__}, which is no array",
-            advice="Return arrays, numbers, or a tuple or mapping of them.",
+        what, advice = (
+            f"{type(value).__name__}, which is no array",
+            "Return arrays, numbers, or a tuple or mapping of them.",
         )
+        if isinstance(value, np.ndarray):
+            what = f"an array of NumPy (shape {value.shape}), which was made while the function was traced"
+            advice = "Return what is computed of the arguments; generate(shape, f) makes an array of indices."
+        raise TraceError(f"{positions.trace.name} returns {what}", advice=advice)
     place = len(results)
     results.append(_result(positions.trace, value, name))
     return lambda found: found[place]

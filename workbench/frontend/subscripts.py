@@ -113,7 +113,7 @@ def _cut(
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
     """The value along slices of its axes."""
-    if not cuts or not (contains(term, _is_expensive) or _is_long(term)):
+    if not cuts or not (contains(term, is_expensive) or _is_long(term)):
         return positions.rename(term, cuts)
     trace, axes = positions.trace, term.space.axes
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
@@ -130,7 +130,8 @@ def _is_long(term: Term) -> bool:
     return next(islice(operations, _MOST_OPERATIONS, None), None) is not None
 
 
-def _is_expensive(node: Node) -> bool:
+def is_expensive(node: Node) -> bool:
+    """Whether the operation costs more than to read its result from an array."""
     instruction = node.instruction
     is_expensive = isinstance(instruction, Arith) and OPERATORS[instruction.operator].flops >= EXPENSIVE
     return is_expensive or isinstance(instruction, Loop)

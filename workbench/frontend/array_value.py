@@ -21,6 +21,7 @@ from workbench.frontend.promotion import cast_term
 from workbench.frontend.shapes import reshape
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
+from workbench.frontend.type_names import TypeName
 from workbench.frontend.ufunc_methods import ufunc_method
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.graph.types import BOOL, F64, I64
@@ -59,9 +60,9 @@ class ArrayValue(Value):
         return wrap(result)
 
     @property
-    def dtype(self) -> str:
-        """The storage type, such as "f64"."""
-        return str(term_of(self).type)
+    def dtype(self) -> TypeName:
+        """The storage type, such as "f64", which equals np.float64 too."""
+        return TypeName(term_of(self).type)
 
     @property
     def T(self) -> Value:  # noqa: N802  # NumPy's name

@@ -307,7 +307,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "squeeze": _squeezed,
     "select": _selected,
     "average": _averaged,
-    "inner": lambda a, b: a @ b if _rank(b) == 1 else a @ b.T,
     "vdot": lambda a, b: (a * b).sum(),
     "trapezoid": _trapezoid,
     "tril": _triangle(False),

@@ -28,6 +28,9 @@ ERRORS = [
     (lambda x: x.diagonal(), (np.ones((4, 4)),), TraceError, r"has no \.diagonal(.*\n)*.*x\[i, i\]"),
     (lambda x: x.partition(2), (np.ones(4),), TraceError, r"has no \.partition(.*\n)*.*fold, scan"),
     (lambda x: windows(lambda w: np.median(w), x), (np.ones(4),), TraceError, r"a window is no array(.*\n)*.*w\[-1\]"),
+    (lambda x: windows(lambda w: w.sum(), x), (np.ones(4),), TraceError, r"w\.sum: a window is no array"),
+    (lambda x, k: x * k, (np.ones(4), 2**63), FieldError, r"k was given a whole number of 64 bits(.*\n)*Give a float"),
+    (lambda x, k: x * k, (np.ones(0), -(2**70)), FieldError, r"k was given a whole number of 71 bits"),
     (lambda x: windows(lambda w: 2 * w, x), (np.ones(4),), TraceError, "a window is no array"),
     (lambda x: where(x > 0, (x, x), (x,)), (np.ones(4),), TraceError, "a record of 2 and one of 1"),
     (

@@ -293,3 +293,17 @@ def test_rolling_is_a_hint_of_the_cell_and_no_annotation():
     machine = wb.trace('u = field("u")\ny = u * u\nu.next = y + y')
     with pytest.raises(PlanError, match=r'y cannot be annotated "rolling".*\nWrite rolling\(y\) in the cell'):
         machine.annotate("y", "rolling")
+
+
+@pytest.mark.parametrize("given", ["best", {}, 3])
+def test_what_is_no_record_of_choices_is_refused(given):
+    called = wb.trace('x = array("x", "n")\noutput("y", 2 * x)')
+    with pytest.raises(
+        wb.StencilError, match=r"choices=.* is no record of choices(.*\n)*Pass the choices of a machine"
+    ):
+        called(x=[1.0], choices=given)
+    with pytest.raises(wb.StencilError, match="is no record of choices"):
+        wb.collective(lambda x: 2 * x)([1.0], choices=given)
+    if given != "best":
+        with pytest.raises(wb.StencilError, match="is no record of choices"):
+            wb.trace(HELLO).simulate(density=[1.0], choices=given)

@@ -33,7 +33,7 @@ from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
 from workbench.pipeline import compile_graph
-from workbench.planning.choices import Choices
+from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.prepared import Prepared, extents_of, value_at
 
@@ -82,7 +82,7 @@ class Collective:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: object, **options: object) -> Any:  # noqa: ANN401  # what the function returns
-        """Run the function on these arguments; backend=, threads= and choices= as in `Machine.simulate`.
+        """Run the function on these arguments; backend=, threads= and choices= as in `Machine.__call__`.
 
         device=True returns arrays where the backend has them: of CuPy on a GPU, which a later call takes without the
         host; on the host of NumPy, as without it. Numbers and arrays of dd are always NumPy's.
@@ -95,6 +95,8 @@ class Collective:
         asked, on_device = self._options, False
         if options or len(arguments) != self._count:
             asked = _Options(*(options.pop(key, getattr(asked, key)) for key in _Options._fields))  # type: ignore[arg-type]  # checked where they are used
+            if asked.choices is not None:
+                given_choices(asked.choices, asked.choices)
             on_device = bool(options.pop("device", False))
             arguments = self._bound(arguments, options)
         key = (asked, *map(_key, arguments))
@@ -165,7 +167,8 @@ class Collective:
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
-        compiled = compile_graph(graph, asked.choices or traced.machine.choices, asked.backend)
+        choices = given_choices(traced.machine.choices, asked.choices)
+        compiled = compile_graph(graph, choices, asked.backend)
         made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)

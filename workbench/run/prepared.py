@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
-from workbench.errors import RunError, ShapeError, TurnsError
+from workbench.errors import FieldError, RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,
     CutOrigin,
@@ -137,7 +137,7 @@ class Prepared:
             for given in self._inputs:
                 instance.give(given.static, given.of(arguments))
             for name, path in self._params:
-                instance.set(name, value_at(arguments, path))
+                instance.set(name, _number(name, value_at(arguments, path)))
             self._once(instance, arguments)
             found = [
                 _arranged(instance.result(each.static, on_device=on_device), each.result) for each in self._outputs
@@ -166,7 +166,7 @@ class Prepared:
         graph = self._graph
         state = {given.static.name: to_host(given.static.name, given.of(arguments)) for given in self._inputs}
         for name, path in self._params:
-            state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
+            state[name] = cast(np.asarray(_number(name, value_at(arguments, path))), graph.static(name).type)
         with np.errstate(all="ignore"):
             after = run_once(graph, MAIN, self._extents, state)
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
@@ -179,6 +179,16 @@ class Prepared:
             except IndexError:
                 return
             instance.close()
+
+
+def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python or NumPy
+    """The number of a param; FieldError for a whole one of Python that an i64 cannot hold."""
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise FieldError(
+            f"{name} was given a whole number of {value.bit_length()} bits, but an i64 holds 63 and a sign",
+            advice=f"Give a float, {name}=float(...), or a smaller number.",
+        )
+    return value
 
 
 def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -239,6 +239,8 @@ BAD = [
     ('xj, = sources("x")\nt, = totals("t")\nt += cross((xj, 1, 2, 3), (4, 5, 6, 7))[0]', 3, "2 or 3 components", ""),
     ('x = targets("x")\ny = 2 * x', 2, "2 * x: targets(...) gives a tuple", 'name, = targets("x")'),
     ('xj, = sources("x")\nt = totals("t")\nt += xj', 3, "t += xj: totals(...) gives a tuple", 'name, = totals("x")'),
+    (U + 'x, = particles("x")\nu.next = u + x', 3, "u.next is given a value along x, particles", 'over="particles"'),
+    (U + 'x, = particles("x")\nx.next = u + x', 3, "x.next is given a value along x, particles", "(value, axis=0)"),
     ('x = particles("x")\nx.next = 1', 2, "x.next: particles(...) gives a tuple", 'name, = particles("x")'),
     ('x = arrays("x", "n")\ny = x + 1', 2, "x + 1: arrays(...) gives a tuple", 'name, = arrays("x")'),
     (P + "ax += xj[+1]", 3, "xj[+1] reads a neighbour, but targets and sources have none", "index(0)"),

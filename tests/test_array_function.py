@@ -304,3 +304,14 @@ def test_a_column_is_an_array_of_one_axis(function):
     expected = wb.collective(function)(x[:, 1].copy(), backend="reference")
     for backend in ("reference", "openmp"):
         assert_same_bits(wb.collective(lambda x: function(x[:, 1]))(x, backend=backend), expected, backend)
+
+
+def test_the_remainder_of_floats_is_the_documented_formula():
+    """1652.8 / 0.1 rounds to the whole number above, so the remainder is below 0, where Python's is next to 0.1."""
+    program = wb.collective(lambda x, y: (x % y, x // y))
+    x, y = np.array([1652.8, -1652.8, 5.3, 7.0]), np.array([0.1, 0.1, 0.1, -2.0])
+    for backend in ("reference", "openmp", "cuda-sim"):
+        rest, whole = program(x, y, backend=backend)
+        assert_same_bits(whole, np.floor(x / y), backend)
+        assert_same_bits(rest, x - y * np.floor(x / y), backend)
+    assert rest[0] < 0 < 1652.8 % 0.1

@@ -1,6 +1,7 @@
 """Functions of arrays: what NumPy computes, on every backend with equal bits; shapes, kinds of arguments, bad input."""
 
 from collections import namedtuple
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -315,3 +316,12 @@ def test_the_remainder_of_floats_is_the_documented_formula():
         assert_same_bits(whole, np.floor(x / y), backend)
         assert_same_bits(rest, x - y * np.floor(x / y), backend)
     assert rest[0] < 0 < 1652.8 % 0.1
+
+
+def test_one_number_in_double_double_is_returned_with_all_digits():
+    program = wb.collective(lambda x: (x.astype("dd").sum(), (x.astype("dd") * x)[0]))
+    for x in (np.array([1.0, 2.0**-60, 3.0]), np.array([1.0 + 2.0**-52, 0.0, 0.0])):
+        exact = [sum(map(Fraction, x)), Fraction(x[0]) ** 2]
+        for backend in ("reference", "openmp", "cuda-sim"):
+            found = [Fraction(float(each["hi"])) + Fraction(float(each["lo"])) for each in program(x, backend=backend)]
+            assert found == exact, backend

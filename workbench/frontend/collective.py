@@ -210,7 +210,8 @@ def _result(trace: Trace, value: object, name: str) -> Result:
     named = [each for each in given.node.names if each not in trace.statics]
     static = next(reversed(named), name if name not in trace.statics else f"{name}_")
     role = "field" if given.is_local else "scalar"
-    default = None if given.is_local else given.type.numpy.type(0).item()
+    zero = 0.0 if given.type.is_record else given.type.numpy.type(0).item()
+    default = None if given.is_local else zero
     trace.declare(Static(static, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
     trace.store(static, given)
     own = given.space.axes

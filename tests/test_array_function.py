@@ -325,3 +325,15 @@ def test_one_number_in_double_double_is_returned_with_all_digits():
         for backend in ("reference", "openmp", "cuda-sim"):
             found = [Fraction(float(each["hi"])) + Fraction(float(each["lo"])) for each in program(x, backend=backend)]
             assert found == exact, backend
+
+
+def test_results_in_double_double_are_arguments_of_the_next_call():
+    thirds = wb.collective(lambda x: x.astype("dd") / 3)(np.array([1.0, 2.0, 5.0]), backend="reference")
+    program = wb.collective(lambda x, k: (3 * x, (x * k)[0]))
+    expected = program(thirds, thirds[1], backend="reference")
+    assert expected[0].dtype == thirds.dtype
+    np.testing.assert_array_equal(expected[0]["hi"], [1.0, 2.0, 5.0])
+    assert abs(Fraction(float(expected[1]["hi"])) + Fraction(float(expected[1]["lo"])) - Fraction(2, 9)) < 2.0**-104
+    for backend in ("openmp", "cuda-sim"):
+        for mine, exact in zip(program(thirds, thirds[1], backend=backend), expected, strict=True):
+            assert_same_bits(mine, exact, backend)

@@ -24,6 +24,7 @@ from workbench.frontend.axis_table import (
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.frontend.positions import Reading
 from workbench.graph import Static
+from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
 from workbench.run.arrays import device_array, to_host
@@ -183,6 +184,8 @@ class Prepared:
 
 def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python or NumPy
     """The number of a param; FieldError for a whole one of Python that an i64 cannot hold."""
+    if isinstance(value, np.void):
+        return DoubleDouble(*value.item())
     if type(value) is int and not -(2**63) <= value < 2**63:
         raise FieldError(
             f"{name} was given a whole number of {value.bit_length()} bits, but an i64 holds 63 and a sign",

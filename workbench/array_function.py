@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
+from workbench.backends.registry import row_of
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
@@ -95,8 +96,11 @@ class Collective:
         asked, on_device = self._options, False
         if options or len(arguments) != self._count:
             asked = _Options(*(options.pop(key, getattr(asked, key)) for key in _Options._fields))  # type: ignore[arg-type]  # checked where they are used
+            check_threads(asked.threads)
             if asked.choices is not None:
                 given_choices(asked.choices, asked.choices)
+            if not isinstance(asked.backend, str):
+                row_of(asked.backend)  # which says what there is
             on_device = bool(options.pop("device", False))
             arguments = self._bound(arguments, options)
         key = (asked, *map(_key, arguments))

@@ -1,6 +1,7 @@
 """Functions of arrays: what NumPy computes, on every backend with equal bits; shapes, kinds of arguments, bad input."""
 
 from collections import namedtuple
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -304,3 +305,35 @@ def test_a_column_is_an_array_of_one_axis(function):
     expected = wb.collective(function)(x[:, 1].copy(), backend="reference")
     for backend in ("reference", "openmp"):
         assert_same_bits(wb.collective(lambda x: function(x[:, 1]))(x, backend=backend), expected, backend)
+
+
+def test_the_remainder_of_floats_is_the_documented_formula():
+    """1652.8 / 0.1 rounds to the whole number above, so the remainder is below 0, where Python's is next to 0.1."""
+    program = wb.collective(lambda x, y: (x % y, x // y))
+    x, y = np.array([1652.8, -1652.8, 5.3, 7.0]), np.array([0.1, 0.1, 0.1, -2.0])
+    for backend in ("reference", "openmp", "cuda-sim"):
+        rest, whole = program(x, y, backend=backend)
+        assert_same_bits(whole, np.floor(x / y), backend)
+        assert_same_bits(rest, x - y * np.floor(x / y), backend)
+    assert rest[0] < 0 < 1652.8 % 0.1
+
+
+def test_one_number_in_double_double_is_returned_with_all_digits():
+    program = wb.collective(lambda x: (x.astype("dd").sum(), (x.astype("dd") * x)[0]))
+    for x in (np.array([1.0, 2.0**-60, 3.0]), np.array([1.0 + 2.0**-52, 0.0, 0.0])):
+        exact = [sum(map(Fraction, x)), Fraction(x[0]) ** 2]
+        for backend in ("reference", "openmp", "cuda-sim"):
+            found = [Fraction(float(each["hi"])) + Fraction(float(each["lo"])) for each in program(x, backend=backend)]
+            assert found == exact, backend
+
+
+def test_results_in_double_double_are_arguments_of_the_next_call():
+    thirds = wb.collective(lambda x: x.astype("dd") / 3)(np.array([1.0, 2.0, 5.0]), backend="reference")
+    program = wb.collective(lambda x, k: (3 * x, (x * k)[0]))
+    expected = program(thirds, thirds[1], backend="reference")
+    assert expected[0].dtype == thirds.dtype
+    np.testing.assert_array_equal(expected[0]["hi"], [1.0, 2.0, 5.0])
+    assert abs(Fraction(float(expected[1]["hi"])) + Fraction(float(expected[1]["lo"])) - Fraction(2, 9)) < 2.0**-104
+    for backend in ("openmp", "cuda-sim"):
+        for mine, exact in zip(program(thirds, thirds[1], backend=backend), expected, strict=True):
+            assert_same_bits(mine, exact, backend)

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
-from workbench.frontend import array_misuse, array_value, misuse, numpy_names
+from workbench.frontend import array_misuse, array_value, attribute_misuse, misuse, numpy_names
 from workbench.frontend.array_misuse import instead_of
 from workbench.language import add, fold, fold_segments, generate, scan, where, windows
 
@@ -28,6 +28,9 @@ ERRORS = [
     (lambda x: x.diagonal(), (np.ones((4, 4)),), TraceError, r"has no \.diagonal(.*\n)*.*x\[i, i\]"),
     (lambda x: x.partition(2), (np.ones(4),), TraceError, r"has no \.partition(.*\n)*.*fold, scan"),
     (lambda x: windows(lambda w: np.median(w), x), (np.ones(4),), TraceError, r"a window is no array(.*\n)*.*w\[-1\]"),
+    (lambda x: windows(lambda w: w.sum(), x), (np.ones(4),), TraceError, r"w\.sum: a window is no array"),
+    (lambda x, k: x * k, (np.ones(4), 2**63), FieldError, r"k was given a whole number of 64 bits(.*\n)*Give a float"),
+    (lambda x, k: x * k, (np.ones(0), -(2**70)), FieldError, r"k was given a whole number of 71 bits"),
     (lambda x: windows(lambda w: 2 * w, x), (np.ones(4),), TraceError, "a window is no array"),
     (lambda x: where(x > 0, (x, x), (x,)), (np.ones(4),), TraceError, "a record of 2 and one of 1"),
     (
@@ -82,7 +85,14 @@ ERRORS = [
     (lambda x: np.cumsum(x), (np.ones((3, 3)),), TraceError, "along which of 2 axes"),
     (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
     (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
-    (lambda x: np.einsum("ii->i", x), (np.ones((3, 3)),), TraceError, "letters twice"),
+    (lambda x: np.einsum("i->ii", x), (np.ones(3),), TraceError, "has a letter twice"),
+    (lambda x: np.einsum("i1->i", x), (np.ones((3, 3)),), TraceError, "other signs than letters"),
+    (lambda x: np.einsum("i,j", x), (np.ones(3),), TraceError, r"'i,j' is given \[1\] axes"),
+    (lambda x: np.einsum("...i->i", x), (np.ones((3, 3)),), TraceError, r"has no \.\.\."),
+    (lambda x: np.einsum(x, [0]), (np.ones(3),), TraceError, "the letters come first"),
+    (lambda x: np.einsum("ii->i", x), (np.ones((3, 2)),), ShapeError, r"axis 1 has 2 elements, x along axis 0 has 3"),
+    (lambda x: np.dot(x, x), (np.ones((2, 2, 2)),), TraceError, r"np\.dot of 3 and 3 axes(.*\n)*Write which axes"),
+    (lambda x: np.inner(x, x), (np.ones((2, 2, 2)),), TraceError, r"np\.inner of 3 and 3 axes(.*\n)*Write which axes"),
     (lambda x: np.einsum("i->j", x), (np.ones(3),), TraceError, "unknown ones"),
     (lambda x: np.einsum("ij->i", x), (np.ones(3),), TraceError, r"is given \[1\] axes"),
     (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
@@ -93,6 +103,39 @@ ERRORS = [
     (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
     (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),
     (lambda x: "nothing", (np.ones(3),), TraceError, "returns no array"),
+    (
+        lambda x: (x, np.ones(3)),
+        (np.ones(3),),
+        TraceError,
+        r"returns an array of NumPy \(shape \(3,\)\), which was made",
+    ),
+    (
+        lambda x: np.linalg.inv(x),
+        (np.eye(3),),
+        TraceError,
+        r"np\.linalg\.inv has no meaning(.*\n)*.*np\.linalg\.inv beside",
+    ),
+    (lambda x: np.fft.fft(x), (np.ones(3),), TraceError, r"np\.fft\.fft has no meaning(.*\n)*.*np\.fft\.fft beside"),
+    (lambda x: x.take(x), (np.ones(3),), TraceError, r"no \.take(.*\n)*Write np\.take\(x, indices\)\."),
+    (lambda x: x.swapaxes(0, 1), (np.eye(3),), TraceError, r"Write np\.swapaxes\(x, axis1, axis2\)\."),
+    (lambda x: x.compress(x > 0), (np.ones(3),), TraceError, r"Write np\.compress\(condition, x\)\."),
+    (
+        lambda x: np.nonzero(x > 0),
+        (np.ones(3),),
+        TraceError,
+        r"has no meaning(.*\n)*Write compress\(.*x\.astype\(bool\)\)\.",
+    ),
+    (lambda x: math.atan2(x, x), (np.ones(3),), TraceError, r"takes one number(.*\n)*Write np\.arctan2\(a, b\)\."),
+    (lambda x: x[int(x[0])], (np.ones(3),), TraceError, r'int needs one number(.*\n)*.*astype\(u, "i64"\)'),
+    (lambda x: where(1.0 in x, x, 0), (np.ones(3),), TraceError, r"'in' needs one(.*\n)*Write np\.any\(x == a\)\."),
+    (lambda x: x + sum(x[:2]), (np.ones(3),), TraceError, r"runs over items"),
+    (
+        lambda x: (lambda a, b: a + b)(*x[:2]),
+        (np.ones(2),),
+        TraceError,
+        r"or unpacked(.*\n)*.*x\[0\] and x\[1\] are two",
+    ),
+    (lambda x: x.next, (np.ones(3),), TraceError, r"only a field or a scalar has(.*\n)*Return the value"),
     (lambda x: object(), (np.ones(3),), TraceError, "returns object, which is no array"),
     (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
     (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
@@ -200,6 +243,7 @@ INSTEAD = {
     "nanmean": (WITH_NAN, lambda x, **_: np.nanmean(x)),
     "nanmin": (WITH_NAN, lambda x, **_: np.nanmin(x)),
     "nanprod": (WITH_NAN, lambda x, **_: np.nanprod(x)),
+    "flatnonzero": ({"x": np.array([True, False, True])}, lambda x: np.flatnonzero(x)),
     "nonzero": (GIVEN, lambda x, **_: np.nonzero(x)[0]),
     "ones": (MATRICES, lambda x, **_: np.ones(x.shape)),
     "polyval": ({**NUMBERS, "a": 0.5, "b": 3.0}, lambda x, **_: np.polyval([0.5, 3.0, 2.0], x)),
@@ -286,7 +330,7 @@ TABLES = {
     **{f"tensor {name}": advice for name, advice in numpy_names._OF_TENSORS.items()},
     **{f"components {name}": advice for name, advice in numpy_names._JOINED.items()},
     **{f"builtin {name}": advice for name, advice in misuse._INSTEAD_OF_BUILTIN.items()},
-    **{f"method {name}": advice for name, advice in misuse._METHODS.items()},
+    **{f"method {name}": advice for name, advice in attribute_misuse._METHODS.items()},
     **{f"math {name}": misuse._instead_of_numbers(name, False) for name in dir(math)},
     "otherwise": array_misuse.OTHERWISE,
     "range": array_misuse.RANGE,

@@ -293,3 +293,31 @@ def test_rolling_is_a_hint_of_the_cell_and_no_annotation():
     machine = wb.trace('u = field("u")\ny = u * u\nu.next = y + y')
     with pytest.raises(PlanError, match=r'y cannot be annotated "rolling".*\nWrite rolling\(y\) in the cell'):
         machine.annotate("y", "rolling")
+
+
+@pytest.mark.parametrize("given", ["best", {}, 3])
+def test_what_is_no_record_of_choices_is_refused(given):
+    called = wb.trace('x = array("x", "n")\noutput("y", 2 * x)')
+    with pytest.raises(
+        wb.StencilError, match=r"choices=.* is no record of choices(.*\n)*Pass the choices of a machine"
+    ):
+        called(x=[1.0], choices=given)
+    with pytest.raises(wb.StencilError, match="is no record of choices"):
+        wb.collective(lambda x: 2 * x)([1.0], choices=given)
+    if given != "best":
+        with pytest.raises(wb.StencilError, match="is no record of choices"):
+            wb.trace(HELLO).simulate(density=[1.0], choices=given)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"backend": ["openmp"]}, r"there is no backend \['openmp'\]"),
+        ({"threads": [2]}, r"threads=\[2\] is no number of"),
+    ],
+)
+def test_a_list_among_the_options_of_a_call_is_named(options, what):
+    called = wb.trace('x = array("x", "n")\noutput("y", 2 * x)')
+    for call in (lambda: called(x=[1.0], **options), lambda: wb.collective(lambda x: 2 * x)([1.0], **options)):
+        with pytest.raises(wb.StencilError, match=what):
+            call()

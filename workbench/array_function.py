@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import ChainMap, OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
@@ -12,11 +12,13 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
+from workbench.backends.registry import row_of
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
 from workbench.frontend.called import CALL_KEYWORDS
-from workbench.frontend.captured import warn_of_changed_names
+from workbench.frontend.captured import OF_FUNCTIONS, warn_of_changed_names
+from workbench.frontend.cell import closure_of
 from workbench.frontend.collective import (
     ArrayKind,
     Kind,
@@ -32,7 +34,7 @@ from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
 from workbench.pipeline import compile_graph
-from workbench.planning.choices import Choices
+from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.prepared import Prepared, extents_of, value_at
 
@@ -81,7 +83,7 @@ class Collective:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: object, **options: object) -> Any:  # noqa: ANN401  # what the function returns
-        """Run the function on these arguments; backend=, threads= and choices= as in `Machine.simulate`.
+        """Run the function on these arguments; backend=, threads= and choices= as in `Machine.__call__`.
 
         device=True returns arrays where the backend has them: of CuPy on a GPU, which a later call takes without the
         host; on the host of NumPy, as without it. Numbers and arrays of dd are always NumPy's.
@@ -94,6 +96,11 @@ class Collective:
         asked, on_device = self._options, False
         if options or len(arguments) != self._count:
             asked = _Options(*(options.pop(key, getattr(asked, key)) for key in _Options._fields))  # type: ignore[arg-type]  # checked where they are used
+            check_threads(asked.threads)
+            if asked.choices is not None:
+                given_choices(asked.choices, asked.choices)
+            if not isinstance(asked.backend, str):
+                row_of(asked.backend)  # which says what there is
             on_device = bool(options.pop("device", False))
             arguments = self._bound(arguments, options)
         key = (asked, *map(_key, arguments))
@@ -104,6 +111,8 @@ class Collective:
             arguments = tuple(map(_readable, arguments))
             key = (asked, *map(_key, arguments))
             prepared = self._prepared.get(key) or self._prepare(key, arguments, asked)
+        if prepared.traced.captured:
+            warn_of_changed_names(self.name, prepared.traced, self._surroundings(), OF_FUNCTIONS)
         return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
@@ -135,6 +144,11 @@ class Collective:
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
+    def _surroundings(self) -> Mapping[str, object]:
+        """The names that the function sees outside of it, as they are now."""
+        of_module = self._function.__globals__
+        return ChainMap(closure_of(self._function), of_module) if self._function.__closure__ else of_module
+
     def _trace(self, arguments: tuple[object, ...]) -> _Traced:
         """The program for arguments of these ranks and types, traced at the first call of them."""
         names = tuple(self._signature.parameters)
@@ -144,7 +158,7 @@ class Collective:
             function = trace_collective(
                 self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self.dtype
             )
-            machine = make_machine(function.traced, "", self._function.__globals__)
+            machine = make_machine(function.traced, "", self._surroundings())
             found = self._traced.setdefault(kinds, _Traced(function, machine))
         return found
 
@@ -153,12 +167,12 @@ class Collective:
         check_threads(asked.threads)
         traced = self._trace(arguments)
         function, graph = traced.function, traced.machine.graph
-        warn_of_changed_names(self.name, function.traced, self._function.__globals__)
         names = tuple(self._signature.parameters)
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
-        compiled = compile_graph(graph, asked.choices or traced.machine.choices, asked.backend)
+        choices = given_choices(traced.machine.choices, asked.choices)
+        compiled = compile_graph(graph, choices, asked.backend)
         made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)

@@ -19,7 +19,7 @@ from workbench.graph import Graph
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.pipeline import Traced, plan_for, planned_backend, render, simplify, trace_function
 from workbench.planning.annotation import annotated
-from workbench.planning.choices import Choices, Meaning, Schedule
+from workbench.planning.choices import Choices, Meaning, Schedule, given_choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.planning.precision import with_types
@@ -228,7 +228,7 @@ class Machine:
         """
         warn_of_changed_names(self.name, self.traced, self.namespace)
         given, request = Given(values, targets, sources, by_place), (backend or self.backend, threads, device)
-        return call(self.graph, choices or self.choices, given, *request)
+        return call(self.graph, given_choices(self.choices, choices), given, *request)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Write a machine of arrays or pairs as a C library: header, source file and Makefile. Returns their paths."""

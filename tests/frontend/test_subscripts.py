@@ -49,6 +49,8 @@ def without_axes(x, A):
         (2 * outer)[1, 2],
         np.where(x > x[0], (A[0] < A[1])[2], A[1, 1] > 0.5),
         A[1][0] * x.astype(np.float32),
+        A[:, None][1:, 0],
+        A[..., None][2, :, -1],
     )
 
 
@@ -215,6 +217,8 @@ def test_graphs_of_many_cuts_grow_as_the_steps(function):
         (lambda x, c: x[1:] + x, ShapeError, r"sliced by \[1:\], has 2 elements, x along axis 0 has 3"),
         (lambda x, c: x[:, None][x > 0, 0], TraceError, "an index is bool"),
         (lambda x, c: x[x], TraceError, "an index is f64"),
+        (lambda x, c: x[[0, 1]], TraceError, r"list is no part of(.*\n)*Let the function have them as an argument"),
+        (lambda x, c: x[np.array([0, 1])], TraceError, r"ndarray is no part of(.*\n)*.*np\.stack\(\(x\[1\]"),
         (lambda x, c: x["a"], TraceError, "str is no part of a subscript"),
         (lambda x, c: x[::0], TraceError, "bounds of a slice"),
         (lambda x, c: x[: c[0]], TraceError, "bounds of a slice"),

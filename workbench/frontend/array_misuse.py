@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -45,7 +46,7 @@ OF_ELEMENTS = {
     "sinc": "np.where(x == 0, 1.0, np.sin(pi * x) / (pi * x))",
 }
 """Instead of functions that take each element for itself, in cells and functions of arrays."""
-_PLACES = "compress(generate(x.shape, lambda i: i), x != 0)"
+_PLACES = "compress(generate(x.shape, lambda i: i), x.astype(bool))"
 _DIAGONAL = "x[i, i] with i = generate(x.shape[0], lambda i: i)"
 _ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
 _EDGES = "np.sum(edges[None, :] <= x[:, None], axis=1)"
@@ -208,17 +209,35 @@ def _indices(shape: ast.expr) -> str:
     return "i" if one else "*i"
 
 
-def no_method(name: str) -> TraceError:
-    """The error for a method of NumPy's arrays that traced ones do not have."""
-    advice = instead_of(name) or f"Write {OTHERWISE}."
+def no_method(name: str, function: Callable[..., object] | None = None) -> TraceError:
+    """The error for a method of NumPy's arrays that traced ones do not have. function: what does the same, if any."""
+    written = _AS_FUNCTIONS.get(name, "")
+    if function is not None and not written:
+        parameters = inspect.signature(function).parameters.values()
+        further = [each.name for each in parameters if each.default is each.empty][1:]
+        written = f"np.{name}({', '.join(('x', *further))})"
+    advice = f"Write {written}." if written else instead_of(name) or f"Write {OTHERWISE}."
     return TraceError(f"a traced array has no .{name}", advice=advice)
 
 
-def no_function(name: str, known: Iterable[str]) -> TraceError:
+_AS_FUNCTIONS = {
+    "clip": "np.clip(x, low, high)",
+    "compress": "np.compress(condition, x)",
+    "norm": "np.linalg.norm(x)",
+    "round": "np.round(x)",
+}
+"""Functions whose operands stand in another order or have other names than their parameters say."""
+
+
+def no_function(function: Callable[..., object], known: Iterable[str]) -> TraceError:
     """The error for a function of NumPy that functions of arrays do not have. known: those that they have."""
+    name = getattr(function, "__name__", "")
     names = ", ".join(sorted("linalg.norm" if each == "norm" else each for each in known))
+    written = f"{getattr(function, '__module__', 'numpy').replace('numpy', 'np', 1)}.{name}"
     advice = instead_of(name) or f"Write {OTHERWISE}. Known are {names}."
-    return TraceError(f"np.{name} has no meaning in a function of arrays", advice=advice)
+    if written.startswith(("np.linalg.", "np.fft.")):
+        advice = instead_of(name) or f"Write {_ELSEWHERE.format(written.removeprefix('np.'))}."
+    return TraceError(f"{written} has no meaning in a function of arrays", advice=advice)
 
 
 RANGE = "Write repeat(n, body, start) or while_loop(condition, body, start, at_most=...), or give n in a tuple: (3,)."

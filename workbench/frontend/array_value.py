@@ -17,10 +17,12 @@ from workbench.frontend.numpy_functions import FUNCTIONS
 from workbench.frontend.numpy_names import OF_EACH_CELL
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
+from workbench.frontend.products import dot, einsum, inner, matrix_product, outer
 from workbench.frontend.promotion import cast_term
 from workbench.frontend.shapes import reshape
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
+from workbench.frontend.type_names import TypeName
 from workbench.frontend.ufunc_methods import ufunc_method
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.graph.types import BOOL, F64, I64
@@ -59,9 +61,9 @@ class ArrayValue(Value):
         return wrap(result)
 
     @property
-    def dtype(self) -> str:
-        """The storage type, such as "f64"."""
-        return str(term_of(self).type)
+    def dtype(self) -> TypeName:
+        """The storage type, such as "f64", which equals np.float64 too."""
+        return TypeName(term_of(self).type)
 
     @property
     def T(self) -> Value:  # noqa: N802  # NumPy's name
@@ -168,8 +170,7 @@ class ArrayValue(Value):
 
     def __getattr__(self, name: str) -> object:
         if name in _FUNCTIONS or name in OF_EACH_CELL:
-            written = {"clip": "np.clip(x, low, high)", "norm": "np.linalg.norm(x)"}.get(name, f"np.{name}(x)")
-            raise TraceError(f"a traced array has no .{name}", advice=f"Write {written}.")
+            raise no_method(name, _FUNCTIONS.get(name))
         if name.startswith("_"):
             return super().__getattr__(name)
         raise no_method(name)
@@ -188,7 +189,7 @@ class ArrayValue(Value):
         known = _FUNCTIONS.get(name)
         if known is None:
             if name not in OF_EACH_CELL:
-                raise no_function(name, {*_FUNCTIONS, *OF_EACH_CELL})
+                raise no_function(function, {*_FUNCTIONS, *OF_EACH_CELL})
             return super().__array_function__(function, types, arguments, options)
         try:
             signature(known).bind(*arguments, **options)
@@ -268,25 +269,6 @@ def mean(term: Term, axis: object = None, keepdims: bool = False) -> Operand:
     return apply("divide", result, count)
 
 
-def matrix_product(a: Operand, b: Operand) -> Operand:
-    """a @ b: products over the last axis of a and the last but one of b, the only one of a vector, then their sum."""
-    trace = current_trace("@")
-    ranks = [len(order_of(t)) if isinstance(t, Term) else 0 for t in (a, b)]
-    if not isinstance(a, Term) or not isinstance(b, Term) or not all(1 <= r <= 2 for r in ranks):
-        raise TraceError(
-            f"{trace.text_here()}: @ takes vectors and matrices, not values of {ranks[0]} and {ranks[1]} axes",
-            advice="Write a * b for a product with a number, np.sum(a[...] * b[...], axis) for more axes.",
-        )
-    left, right = order_of(a), order_of(b)
-    columns = right[1:]
-    rows = left[:-1]
-    wide_a = a.in_order((*rows, *(None,) * len(columns), left[-1]))
-    wide_b = b.in_order((*(None,) * len(rows), *columns, right[0]))
-    product = apply("multiply", wide_a, wide_b)
-    assert isinstance(product, Term)
-    return positions_of(trace).reduce("sum", product, -1)
-
-
 def _reduction(name: str) -> Callable[..., Value]:
     def function(a: object, axis: object = None, *, keepdims: bool = False) -> Value:
         return wrap(reduced(name, operand(a), axis, keepdims))
@@ -312,50 +294,6 @@ def _expand_dims(a: ArrayValue, axis: int) -> Value:
     order = order_of(term)
     place = axis if axis >= 0 else axis + len(order) + 1
     return wrap(term.in_order((*order[:place], None, *order[place:])))
-
-
-def _product(a: object, b: object) -> Value:
-    left, right = operand(a), operand(b)
-    if all(isinstance(t, Term) and order_of(t) for t in (left, right)):
-        return wrap(matrix_product(left, right))
-    return wrap(apply("multiply", left, right))
-
-
-def _outer(a: object, b: object) -> Value:
-    left, right = operand(a), operand(b)
-    if isinstance(left, Term) and isinstance(right, Term):
-        left, right = left.in_order((*order_of(left), None)), right.in_order((None, *order_of(right)))
-    return wrap(apply("multiply", left, right))
-
-
-def _einsum(subscripts: str, *operands: object) -> Value:
-    """Products of elements by letters, summed over the letters that the result does not name."""
-    trace = current_trace("einsum")
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    names, terms = inputs.split(","), [operand(each) for each in operands]
-    letters = "".join(dict.fromkeys(inputs.replace(",", "")))
-    if not arrow:
-        output = "".join(sorted(letter for letter in letters if inputs.count(letter) == 1))
-    ranks = [len(order_of(term)) if isinstance(term, Term) else 0 for term in terms]
-    if not letters.isalpha() or not set(output) <= set(letters) or any(len(set(n)) < len(n) for n in (*names, output)):
-        raise TraceError(
-            f"{trace.text_here()}: {subscripts!r} has letters twice in one place, or unknown ones",
-            advice='Write np.einsum("ij,jk->ik", a, b).',
-        )
-    if [len(name) for name in names] != ranks:
-        raise TraceError(
-            f"{trace.text_here()}: {subscripts!r} is given {ranks} axes", advice="Write a letter for each."
-        )
-    every = output + "".join(letter for letter in letters if letter not in output)
-    product: Operand = 1
-    for name, term in zip(names, terms, strict=True):
-        assert isinstance(term, Term)
-        own = dict(zip(name, order_of(term), strict=True))
-        placed = term.in_order(tuple(own.get(letter) for letter in every))
-        product = placed if product == 1 else apply("multiply", product, placed)
-    assert isinstance(product, Term)
-    summed = tuple(range(len(output), len(every)))
-    return wrap(positions_of(trace).reduce("sum", product, summed) if summed else product)
 
 
 def _cumulative(name: str) -> Callable[..., Value]:
@@ -388,9 +326,10 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "reshape": _reshape,
     "ravel": lambda a: a.ravel(),
     "expand_dims": _expand_dims,
-    "dot": _product,
-    "outer": _outer,
-    "einsum": _einsum,
+    "dot": dot,
+    "outer": outer,
+    "einsum": einsum,
+    "inner": inner,
     "compress": lambda condition, a: compress(a, condition),
     "concatenate": concatenate,
     "cumsum": _cumulative("sum"),

@@ -9,30 +9,44 @@ from types import FunctionType
 import numpy as np
 
 from workbench.frontend.cell import Traced
+from workbench.frontend.scope import Captured, text_of
+
+_OF_CELLS = "Run the cell again, or declare {} as a param."
+OF_FUNCTIONS = "Run the cell of the function again, or let the function have {} as an argument."
+"""What to do about a name of a cell, and about one of a function of arrays."""
 
 
 class CapturedNameWarning(UserWarning):
     """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
 
 
-def warn_of_changed_names(machine: str, traced: Traced | None, namespace: Mapping[str, object] | None) -> None:
-    """Warn the caller's caller of each name that has another value in the notebook now than when it was traced."""
+def warn_of_changed_names(
+    machine: str, traced: Traced | None, namespace: Mapping[str, object] | None, advice: str = _OF_CELLS
+) -> None:
+    """Warn the caller's caller of each name that has another value in the notebook now than when it was traced.
+
+    advice: what to do, with a place for the name.
+    """
     if traced is None or namespace is None:
         return
     for name in traced.captured:
         now = namespace.get(name.name, name.value)
         now = now.item() if isinstance(now, np.generic) else now
-        if not _same(now, name.value):
+        if not _same(now, name):
+            shown = (text_of(now) or "another one") if name.text else repr(now)
             warnings.warn(
-                f"{name.name} was {name.value!r} when {machine} was traced and is {now!r} now; "
-                f"the machine keeps {name.value!r}. Run the cell again, or declare {name.name} as a param.",
+                f"{name.name} was {name.shown} when {machine} was traced and is {shown} now; "
+                f"the machine keeps {name.shown}. {advice.format(name.name)}",
                 CapturedNameWarning,
                 stacklevel=3,
             )
 
 
-def _same(now: object, before: object) -> bool:
+def _same(now: object, name: Captured) -> bool:
     """Whether a name still means what it meant; a function that was defined again by the same text does."""
+    before = name.value
     if isinstance(now, FunctionType) and isinstance(before, FunctionType):
         return now.__code__ == before.__code__
+    if name.text:
+        return text_of(now) == name.text
     return now is before or repr(now) == repr(before)

@@ -147,10 +147,7 @@ def _runner(
     """What runs a function on traced values, called by `call`, and its text. own_names: they hide those of a cell."""
     check_machine_name(name)
     code = function.__code__
-    closure = {
-        n: c.cell_contents for n, c in zip(code.co_freevars, function.__closure__ or (), strict=True) if _full(c)
-    }
-    namespace = {**function.__globals__, **closure}
+    namespace = {**function.__globals__, **closure_of(function)}
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -184,6 +181,12 @@ def _runner(
         _guard(trace, define_and_call, body, "function")
 
     return run, source
+
+
+def closure_of(function: FunctionType) -> dict[str, object]:
+    """The variables of the functions around this one that it reads, with their present values."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {name: cell.cell_contents for name, cell in cells if _full(cell)}
 
 
 def _full(cell: object) -> bool:
@@ -263,7 +266,8 @@ def _trace(
             continue
         else:
             said = tuple(trace.promotions), tuple(trace.warnings)
-            return Traced(graph, tuple(captured.values()), *said, source.lines, source.first_line, precisions(trace))
+            names = tuple(name.after() for name in captured.values())
+            return Traced(graph, names, *said, source.lines, source.first_line, precisions(trace))
 
 
 def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import FunctionType
 
+import numpy as np
+
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
 from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, ProductOrigin
@@ -188,10 +190,14 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
     if value is None or isinstance(value, str):
         return lambda found: value
     if not isinstance(value, Value | bool | int | float):
-        raise TraceError(
-            f"{positions.trace.name} returns {type(value).__name__}, which is no array",
-            advice="Return arrays, numbers, or a tuple or mapping of them.",
+        what, advice = (
+            f"{type(value).__name__}, which is no array",
+            "Return arrays, numbers, or a tuple or mapping of them.",
         )
+        if isinstance(value, np.ndarray):
+            what = f"an array of NumPy (shape {value.shape}), which was made while the function was traced"
+            advice = "Return what is computed of the arguments; generate(shape, f) makes an array of indices."
+        raise TraceError(f"{positions.trace.name} returns {what}", advice=advice)
     place = len(results)
     results.append(_result(positions.trace, value, name))
     return lambda found: found[place]
@@ -204,7 +210,8 @@ def _result(trace: Trace, value: object, name: str) -> Result:
     named = [each for each in given.node.names if each not in trace.statics]
     static = next(reversed(named), name if name not in trace.statics else f"{name}_")
     role = "field" if given.is_local else "scalar"
-    default = None if given.is_local else given.type.numpy.type(0).item()
+    zero = 0.0 if given.type.is_record else given.type.numpy.type(0).item()
+    default = None if given.is_local else zero
     trace.declare(Static(static, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
     trace.store(static, given)
     own = given.space.axes

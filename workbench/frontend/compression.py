@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from workbench.errors import TraceError
+from workbench.frontend.positions import order_of
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.regions import last_sent
 from workbench.frontend.trace import Term, current_trace
@@ -59,13 +60,22 @@ def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # no Value
     Scan of the condition, and a Scatter).
     """
     trace = given.trace
+    ranks = [len(order_of(term)) for term in (given, condition)] if trace.positions is not None else [0, 0]
+    if ranks[0] > ranks[1] > 0:
+        axes = "1 axis" if ranks[1] == 1 else f"{ranks[1]} axes"
+        raise TraceError(
+            f"{trace.text_here('this subscript')}: a condition of {axes} on {ranks[0]}",
+            advice="Return the places, compress(generate(x.shape[0], lambda i: i), condition), and take x[places] "
+            "after the call, or write np.where(condition[:, None], x, 0).",
+        )
     met, order = meet([given, condition])
     space = meeting_space(trace, met)
     rank = space.rank if order is None else len(order)
     if rank != 1 or space.rank != 1:
         raise TraceError(
             f"{trace.text_here('this subscript')}: a condition of {rank} axes",
-            advice="Select by a condition on arrays of one axis, or write np.where(condition, x, 0).",
+            advice="Select by a condition on arrays of one axis, x.ravel()[condition.ravel()], or write "
+            "np.where(condition, x, 0).",
         )
     sent, kept = (spread(term, space) for term in met if isinstance(term, Term))
     ones = cast_term(kept, I64)

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
+
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import OTHERWISE, RANGE, UFUNCS, instead_of
 from workbench.frontend.cell_text import find_construct, parse_again
@@ -139,11 +141,12 @@ def _operand_text(node: ast.BoolOp, text: str) -> str:
     return text if any(ast.unparse(v) == text for v in node.values) else ast.unparse(node.values[0])
 
 
-def no_membership(term: Term) -> TraceError:
-    """The error for `in`."""
+def no_membership(term: Term, of_all: bool = False) -> TraceError:
+    """The error for `in`. of_all: the value is what is looked through, as in `1 in u`."""
+    found = "reduce_any(u == a)" if term.trace.positions is None else "np.any(x == a)"
     return TraceError(
         f"'in' needs one true or false, but {_construct(term)[2]} {_nature(term)}",
-        advice="Write (u == a) | (u == b).",
+        advice=f"Write {found if of_all else '(u == a) | (u == b)'}.",
     )
 
 
@@ -159,7 +162,7 @@ def no_number(term: Term, what: str) -> TraceError:
 
 _NO_LOOP = (
     "Write one formula for all cells; loops over cells are implied.",
-    "Write a formula of whole arrays; fold, scan and while_loop go from element to element.",
+    "Write a formula of whole arrays; fold, scan and while_loop go from element to element, x[0] and x[1] are two.",
 )
 """Instead of a loop over a value: in a cell, in a function of arrays."""
 
@@ -348,7 +351,10 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
             advice=f"Use {_INSTEAD_OF_BUILTIN[name]}.",
         )
     if name in ("float", "int", "bool", "complex"):
-        advice = 'Use the value as it is, or astype(u, "f32").' if name != "bool" else "Use where(condition, a, b)."
+        type_ = "i64" if name == "int" else "f32"
+        advice = (
+            f'Use the value as it is, or astype(u, "{type_}").' if name != "bool" else "Use where(condition, a, b)."
+        )
         return TraceError(f"{text}: {name} needs one number, but the value {_nature(term)}", advice=advice)
     if name.startswith("math.") or not hasattr(builtins, last):
         of_arrays = term.trace.positions is not None
@@ -366,32 +372,10 @@ def _instead_of_numbers(name: str, of_arrays: bool) -> str:
     if name == "pow":
         return "Use base**exponent of the cell's vocabulary."
     if row is not None and row.rule in ("same", "bool") and not row.symbol:  # such rows are words, as tests see to
-        operands = "u" if row.arity == 1 else "a, b, c"[: 3 * row.arity - 2]
+        operands = ("x" if of_arrays else "u") if row.arity == 1 else "a, b, c"[: 3 * row.arity - 2]
+        if of_arrays and hasattr(np, known):
+            return f"Write np.{known}({operands})."
         return f"Use {known}({operands}) of the cell's vocabulary."
     if hasattr(math, name):
         return f"No word of a cell computes {name}: write it as a formula of exp, sqrt and others."
     return f"Write {OTHERWISE}." if of_arrays else f"Write what {name} computes as a formula of the value."
-
-
-_METHODS = {
-    "sum": "Write reduce_sum(u).",
-    "min": "Write reduce_min(u).",
-    "max": "Write reduce_max(u).",
-    "prod": "Write reduce_product(u).",
-    "any": "Write reduce_any(u).",
-    "all": "Write reduce_all(u).",
-    "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
-    "shape": "Use size(axis).",
-    "size": "Use size(axis).",
-    "ndim": "Use dim.",
-    "copy": "Use the value as it is: values never change.",
-    "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
-}
-
-
-def no_attribute(name: str) -> TraceError:
-    """The error for what arrays have and traced values have not."""
-    return TraceError(
-        f"a traced value has no .{name}",
-        advice=_METHODS.get(name, "Use .next, .at(offset, axis), .astype(dtype), or .source of particles."),
-    )

@@ -17,11 +17,12 @@ from workbench.frontend.axis_table import Origin
 from workbench.frontend.numpy_windows import gradient, index_along, pad
 from workbench.frontend.operations import parse_type, where, whole_or_none
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
-from workbench.frontend.promotion import cast_term, constant
+from workbench.frontend.promotion import cast_term, constant, number_type
 from workbench.frontend.scatters import scatter
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.frontend.windows import windows
+from workbench.graph import GLOBAL
 from workbench.graph.types import BOOL, F64, I64
 
 
@@ -72,7 +73,17 @@ def _diff(a: Value, n: int = 1, axis: int = -1) -> Value:
 
 
 def _stack(arrays: Sequence[Value], axis: int = 0) -> Any:  # noqa: ANN401  # an array value
-    return np.concatenate([np.expand_dims(each, axis) for each in arrays], axis)
+    layers = [each if isinstance(each, Value) else _as_number(each) for each in arrays]
+    return np.concatenate([np.expand_dims(each, axis) for each in layers], axis)
+
+
+def _as_number(value: object) -> Any:  # noqa: ANN401  # an array value
+    """A Python number as one number of the program; anything else as it is."""
+    given = operand(value) if isinstance(value, bool | int | float | np.generic) else value
+    if not isinstance(given, bool | int | float):
+        return value
+    trace = current_trace("np.stack")
+    return wrap(constant(trace, given, number_type(trace, given), GLOBAL))
 
 
 def _moved(a: Any, source: int, destination: int) -> Value:  # noqa: ANN401  # an array value
@@ -296,7 +307,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "squeeze": _squeezed,
     "select": _selected,
     "average": _averaged,
-    "inner": lambda a, b: a @ b if _rank(b) == 1 else a @ b.T,
     "vdot": lambda a, b: (a * b).sum(),
     "trapezoid": _trapezoid,
     "tril": _triangle(False),

@@ -304,8 +304,10 @@ def read(operand: Term, offsets: tuple[int, ...]) -> Term:
     return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
 
 
-def _example_axis(trace: Trace) -> str:
-    return 'over="source"' if trace.populations else "axis=1"
+def _too_many(given: Space, kept: Space) -> str:
+    """How a reduction names the first axis of a value that is none of those kept."""
+    number, axis = next((k, axis) for k, axis in enumerate(given.axes) if axis not in kept.axes)
+    return f"axis={number}" if axis.kind == "grid" else f'over="{axis.name}"'
 
 
 def _elements(trace: Trace) -> str:
@@ -353,7 +355,8 @@ def storable(trace: Trace, name: str, operand: Operand) -> Term:
                 f"{operand.space.axis_names}",
                 advice='Reduce over="source", which leaves one value per particle, or leave .source out.'
                 if trace.populations.get(static.space.axis_names) == operand.space.axis_names
-                else f"Reduce it over the axes that are too many: reduce_sum(value, {_example_axis(trace)}).",
+                else "Reduce it over the axes that are too many: "
+                f"reduce_sum(value, {_too_many(operand.space, static.space)}).",
             )
         check_storable(trace, static.name, static.type, operand.type)
     elif (isinstance(operand, float) and static.type.is_integer) or (static.type == BOOL) != isinstance(operand, bool):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import dis
 import math
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType, ModuleType
 from typing import Literal
 
 import numpy as np
@@ -24,16 +25,34 @@ from workbench.frontend.value import Value
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A name taken from the notebook: its value when the cell was traced and the line of its first use."""
+    """A name taken from the notebook: its value when the cell was traced and the line of its first use.
+
+    text: of a list and the like, which may change in place, what it was.
+    """
 
     name: str
     value: object
     line: int
+    text: str = ""
+
+    @classmethod
+    def now(cls, name: str, value: object, line: int) -> Captured:
+        """The name with its present value."""
+        return cls(name, value, line, text_of(value))
+
+    def after(self) -> Captured:
+        """The same when the body has run; what the body itself changes, such as a log, means nothing for the result."""
+        return replace(self, text="") if self.text != text_of(self.value) else self
+
+    @property
+    def shown(self) -> str:
+        """The value when the cell was traced, as Python prints it."""
+        return self.text or repr(self.value)
 
     def __str__(self) -> str:
         if callable(self.value):
             return f"{self.name} (function)"
-        shown = repr(self.value)
+        shown = self.shown
         return f"{self.name} = {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
@@ -80,8 +99,49 @@ class NotebookScope(dict[str, object]):
                 f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
                 advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',
             )
-        self._captured[name] = Captured(name, value, sys._getframe(1).f_lineno)
+        line = sys._getframe(1).f_lineno
+        self._captured[name] = Captured.now(name, value, line)
+        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == self._namespace.get("__name__"):
+            self._capture_reads(value, line)
         return value
+
+    def _capture_reads(self, function: FunctionType, line: int) -> None:
+        """Record what a function of the notebook reads there when it is called: numbers, texts, other functions."""
+        for name in _read_outside(function.__code__):
+            value = self._namespace.get(name)
+            value = value.item() if isinstance(value, np.generic) else value
+            if name in self._captured or not isinstance(value, _RECORDED):
+                continue
+            self._captured[name] = Captured.now(name, value, line)
+            if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
+                self._capture_reads(value, line)
+
+
+def text_of(value: object) -> str:
+    """A list, dict or set of plain Python values as Python prints it; "" for all else."""
+    return repr(value) if isinstance(value, list | dict | set) and _is_plain(value) else ""
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_plain, (*value, *value.values())))
+    if isinstance(value, list | set | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+_RECORDED = (bool, int, float, str, tuple, list, dict, set, FunctionType)
+"""What a function that a cell calls may read from the notebook and is recorded."""
+
+
+def _read_outside(code: CodeType) -> Iterator[str]:
+    """The names that a function's code, and that of functions in it, reads from its module."""
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_GLOBAL" and isinstance(step.argval, str):
+            yield step.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _read_outside(constant)
 
 
 def hidden_names(tree: ast.Module, namespace: Mapping[str, object]) -> list[tuple[str, int]]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.graph.types import DD
+
 
 class Structure(tuple[object, ...]):
     """The components of an argument, and `kind`, the class that `rebuilt` makes of them again."""
@@ -34,19 +36,24 @@ def _class_of(names: tuple[str, ...]) -> type:
 
 
 def structure_of(value: object) -> Structure | None:
-    """The components of a named tuple, a data class or a structured array; None for all else."""
+    """The components of a named tuple, a data class or a structured array; None for all else, arrays of dd among it."""
     kind: type
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         kind, parts = type(value), tuple(value)
     elif is_dataclass(value) and not isinstance(value, type):
         kind, parts = type(value), components_of(value)
-    elif isinstance(value, np.ndarray) and value.dtype.names and all(map(str.isidentifier, value.dtype.names)):
+    elif isinstance(value, np.ndarray) and _has_fields(value.dtype):
         kind, parts = _class_of(value.dtype.names), tuple(value[name] for name in value.dtype.names)
     else:
         return None
     made = Structure(parts)
     made.kind = kind
     return made
+
+
+def _has_fields(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are records; (hi, lo) of f64 are numbers in double-double, which programs return so."""
+    return bool(dtype.names) and dtype != DD.numpy and all(map(str.isidentifier, dtype.names or ()))
 
 
 def components_of(value: object) -> tuple[object, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import EllipsisType
 
+import numpy as np
+
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import CutOrigin, Meeting
 from workbench.frontend.places import EXPENSIVE, read_at
@@ -39,8 +41,10 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
         axis = None if part is None else own.pop(0)
         if part is None or _is_whole(part):
             order.append(axis)
+        elif axis is None and isinstance(part, int) and part in (0, -1):
+            continue  # its one element, and the axis away
         elif axis is None:
-            raise TraceError(f"{text}: an axis made by None has one element", advice="Write : for it.")
+            raise TraceError(f"{text}: an axis made by None has one element", advice="Write : or 0 for it.")
         elif isinstance(part, Term):
             indexed[len(order)] = part
             order.append(axis)
@@ -69,6 +73,10 @@ def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | 
             found += [slice(None)] * (rank - named)
         elif isinstance(part, bool) or not (part is None or isinstance(part, slice | int | Term)):
             advice = "Write x[1:], x[::-1], x[3], x[:, None], or x[columns] with an array of whole numbers."
+            if isinstance(part, list | np.ndarray):
+                advice = (
+                    "Let the function have them as an argument, x[columns], or take them apart: np.stack((x[1], x[3]))."
+                )
             raise TraceError(f"{text}: {type(part).__name__} is no part of a subscript", advice=advice)
         elif isinstance(part, Term) and (not part.type.is_integer or part.type == BOOL):
             advice = "Write np.where(condition, x, 0), or cast an index: i.astype('i64')."
@@ -105,7 +113,7 @@ def _cut(
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
     """The value along slices of its axes."""
-    if not cuts or not (contains(term, _is_expensive) or _is_long(term)):
+    if not cuts or not (contains(term, is_expensive) or _is_long(term)):
         return positions.rename(term, cuts)
     trace, axes = positions.trace, term.space.axes
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
@@ -122,7 +130,8 @@ def _is_long(term: Term) -> bool:
     return next(islice(operations, _MOST_OPERATIONS, None), None) is not None
 
 
-def _is_expensive(node: Node) -> bool:
+def is_expensive(node: Node) -> bool:
+    """Whether the operation costs more than to read its result from an array."""
     instruction = node.instruction
     is_expensive = isinstance(instruction, Arith) and OPERATORS[instruction.operator].flops >= EXPENSIVE
     return is_expensive or isinstance(instruction, Loop)

@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend import misuse
+from workbench.frontend.attribute_misuse import no_attribute, not_stored
 from workbench.frontend.elements import element, is_array, parts_of
 from workbench.frontend.numpy_names import call_function, call_ufunc
 from workbench.frontend.operations import (
@@ -51,14 +52,14 @@ class Value:
         """The value after this step: a kernel sets it once, by u.next = value, and may read it afterwards."""
         trace = current_trace(".next")
         if not self._static:
-            raise _not_stored(trace.text_here("this value"))
+            raise not_stored(trace)
         return Value(trace.stored(self._static))
 
     @next.setter
     def next(self, value: object) -> None:
         trace = current_trace(".next")
         if not self._static:
-            raise _not_stored(trace.text_here("this value"))
+            raise not_stored(trace)
         given = operand(value)
         trace_of([given, *([self._term] if self._term is not None else [])])
         if self._static not in trace.statics:
@@ -123,7 +124,7 @@ class Value:
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):  # what Python and NumPy probe for
             raise AttributeError(name)
-        raise misuse.no_attribute(name)
+        raise no_attribute(name)
 
     def __repr__(self) -> str:
         if self._term is None:
@@ -288,7 +289,7 @@ class Value:
         raise misuse.no_length(term_of(self))
 
     def __contains__(self, item: object) -> bool:
-        raise misuse.no_membership(term_of(self))
+        raise misuse.no_membership(term_of(self), of_all=True)
 
     def __array__(self, *arguments: object, **options: object) -> NoReturn:
         raise misuse.no_array(term_of(self))
@@ -313,13 +314,6 @@ class Value:
         given = [operand(a) for a in arguments if isinstance(a, Value | int | float | np.generic | np.ndarray)]
         extra = [*sorted(options), *(repr(a) for a in arguments if isinstance(a, tuple | list | str))]
         return wrap(call_function(name, given, extra, axis))
-
-
-def _not_stored(text: str) -> TraceError:
-    return TraceError(
-        f"{text}: only a field or a scalar has .next, and this is a computed value",
-        advice='Declare it: u = field("u"), then u.next = value.',
-    )
 
 
 def wrap(result: Operand) -> Value:

@@ -70,7 +70,7 @@ class _Window:
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __pow__ = __abs__ = __iter__ = __len__ = __bool__ = _refuse
-    __array__ = __array_ufunc__ = __array_function__ = _refuse
+    __array__ = __array_ufunc__ = __array_function__ = __getattr__ = _refuse
 
     def __getitem__(self, key: object) -> Value:
         """The neighbour at these offsets, one for each axis."""

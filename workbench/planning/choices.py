@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from workbench.errors import PlanError
+
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
@@ -208,6 +210,18 @@ class Choices:
 
     meaning: Meaning = field(default_factory=Meaning)
     plan: PlanChoices = field(default_factory=PlanChoices)
+
+
+def given_choices(own: Choices, given: object) -> Choices:
+    """The choices that a call was given, those of the machine itself if None. PlanError for anything else."""
+    if given is None:
+        return own
+    if isinstance(given, Choices):
+        return given
+    raise PlanError(
+        f"choices={given!r} is no record of choices",
+        advice="Pass the choices of a machine: machine.choices, machine.with_choices(...).choices.",
+    )
 
 
 def names_node(keys: frozenset[str], kernel: str, key: str) -> bool:

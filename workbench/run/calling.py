@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import State
+from workbench.backends.registry import row_of
 from workbench.backends.run_once import run_once
 from workbench.backends.teams import check_threads
 from workbench.errors import RunError, TurnsError
@@ -161,6 +162,8 @@ def call(
     if given.by_place:
         raise RunError(f"{graph.name} takes its arrays by their names", advice=f"Write {_call_text(graph)}.")
     check_threads(threads)
+    if not isinstance(backend, str):
+        row_of(backend)  # which says what there is
     program = retype(graph, choices.meaning)
     arrays, numbers, extents = read_call(program, given)
     if min(extents) < 1:

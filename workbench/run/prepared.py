@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
-from workbench.errors import RunError, ShapeError, TurnsError
+from workbench.errors import FieldError, RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,
     CutOrigin,
@@ -24,6 +24,7 @@ from workbench.frontend.axis_table import (
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.frontend.positions import Reading
 from workbench.graph import Static
+from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
 from workbench.run.arrays import device_array, to_host
@@ -107,6 +108,7 @@ class Prepared:
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
         self._rebuild = function.rebuild
+        self.traced = function.traced
         self._inputs = [
             _Input(
                 graph.static(reading.static),
@@ -136,7 +138,7 @@ class Prepared:
             for given in self._inputs:
                 instance.give(given.static, given.of(arguments))
             for name, path in self._params:
-                instance.set(name, value_at(arguments, path))
+                instance.set(name, _number(name, value_at(arguments, path)))
             self._once(instance, arguments)
             found = [
                 _arranged(instance.result(each.static, on_device=on_device), each.result) for each in self._outputs
@@ -165,7 +167,7 @@ class Prepared:
         graph = self._graph
         state = {given.static.name: to_host(given.static.name, given.of(arguments)) for given in self._inputs}
         for name, path in self._params:
-            state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
+            state[name] = cast(np.asarray(_number(name, value_at(arguments, path))), graph.static(name).type)
         with np.errstate(all="ignore"):
             after = run_once(graph, MAIN, self._extents, state)
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
@@ -178,6 +180,18 @@ class Prepared:
             except IndexError:
                 return
             instance.close()
+
+
+def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python or NumPy
+    """The number of a param; FieldError for a whole one of Python that an i64 cannot hold."""
+    if isinstance(value, np.void):
+        return DoubleDouble(*value.item())
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise FieldError(
+            f"{name} was given a whole number of {value.bit_length()} bits, but an i64 holds 63 and a sign",
+            advice=f"Give a float, {name}=float(...), or a smaller number.",
+        )
+    return value
 
 
 def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from workbench.backends.registry import get_backend, row_of
 from workbench.errors import BackendError, BuildError, GenomeError, PlanError, RunError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
-from workbench.planning.choices import Choices, Meaning, Schedule
+from workbench.planning.choices import Choices, Meaning, Schedule, given_choices
 from workbench.planning.exchange import from_json, to_json
 from workbench.planning.retype import retype
 from workbench.planning.simplify import simplify
@@ -198,7 +198,8 @@ class Best:
 def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | None) -> Choices | Best:
     """What `simulate` was told: choices, "best", or a schedule beside those of the machine. RunError, PlanError."""
     if not isinstance(choices, str):
-        return choices or own if schedule is None else scheduled(choices or own, schedule)
+        found = given_choices(own, choices)
+        return found if schedule is None else scheduled(found, schedule)
     if choices != "best":
         raise RunError(f"choices={choices!r} is unknown", advice="Use choices='best', or a record of choices.")
     if schedule is not None:

@@ -1,0 +1,44 @@
+"""What to write instead of attributes that traced values do not have: .shape in a cell, .next of a computed value."""
+
+from __future__ import annotations
+
+from workbench.errors import TraceError
+from workbench.frontend.trace import Trace
+
+_METHODS = {
+    "sum": "Write reduce_sum(u).",
+    "min": "Write reduce_min(u).",
+    "max": "Write reduce_max(u).",
+    "prod": "Write reduce_product(u).",
+    "any": "Write reduce_any(u).",
+    "all": "Write reduce_all(u).",
+    "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
+    "shape": "Use size(axis).",
+    "size": "Use size(axis).",
+    "ndim": "Use dim.",
+    "copy": "Use the value as it is: values never change.",
+    "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
+}
+
+
+def no_attribute(name: str) -> TraceError:
+    """The error for what arrays have and traced values have not."""
+    return TraceError(
+        f"a traced value has no .{name}",
+        advice=_METHODS.get(name, "Use .next, .at(offset, axis), .astype(dtype), or .source of particles."),
+    )
+
+
+def not_stored(trace: Trace) -> TraceError:
+    """The error for .next of what is neither a field nor a scalar."""
+    text = trace.text_here("this value")
+    name, dot, _ = text.partition(".next")
+    if trace.positions is not None:
+        advice = "Return the value from the function."
+    elif trace.is_called:
+        advice = 'Name a result: output("y", value) of arrays, t += value for a total t of pairs.'
+    elif dot and name in trace.statics and trace.statics[name].role != "param":
+        advice = f"Keep the name {name} for what is declared: write {name}1 = ..., then {name}.next = {name}1."
+    else:
+        advice = 'Declare it: u = field("u"), then u.next = value.'
+    return TraceError(f"{text}: only a field or a scalar has .next, and this is a computed value", advice=advice)

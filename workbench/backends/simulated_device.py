@@ -169,7 +169,6 @@ class SimulatedDevice:
             ("destroy", None),
             ("reset", None),
             ("cancel", None),
-            ("forget_arrays", None),
         ):
             getattr(self._library, f"stencil_sim_{name}").restype = result
         self._context.value = self._library.stencil_sim_create()
@@ -227,10 +226,6 @@ class SimulatedDevice:
     def reset(self) -> None:
         """Forget faults, counters, trace and sectors."""
         self._library.stencil_sim_reset(self._context)
-
-    def forget_arrays(self) -> None:
-        """Forget which cells hold values; call it when host memory was freed or filled anew."""
-        self._library.stencil_sim_forget_arrays(self._context)
 
 
 def _destroy(context: ctypes.c_void_p, library: ctypes.CDLL) -> None:

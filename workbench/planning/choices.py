@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
 Schedule = Literal["auto", "stepwise", "diamond", "diamondtorre"]

@@ -36,10 +36,9 @@ class SlotPool:
 
 @dataclass(slots=True)
 class _Array:
-    """A value's array over one step: when it is written, when last needed and by whom."""
+    """A value's array over one step: when it is last needed and by whom."""
 
     node: int  # for messages and labels; -1 for a field that the kernel does not load
-    born: int
     last: float
     readers: set[tuple[int, bool]] = field(default_factory=set)  # (sub-kernel at `last`, at the same cell only?)
     slot: int = -1
@@ -156,10 +155,10 @@ class _Placement:
     def _begin(self) -> None:
         loads = [pair for pair in self.parts.kernel.loads() if pair[1] in self.parts.live]
         for slot, name in enumerate(self.pool.fields):
-            array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, -1, slot=slot)
+            array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, slot=slot)
             self.arrays |= {node: array for loaded, node in loads if loaded == name}  # along other axes the same array
         for slot in range(len(self.pool.fields), len(self.pool.types)):
-            self.occupant[slot] = _Array(-1, -1, -1, slot=slot)
+            self.occupant[slot] = _Array(-1, -1, slot=slot)
         for slot, end in enumerate(self.parts.ends):
             if end.way == "keep":
                 self.occupant[slot].last = inf
@@ -181,7 +180,7 @@ class _Placement:
         if extend in self.aliases:
             self.arrays[extend] = self.arrays[operand]
         else:
-            self.arrays[extend] = _Array(extend, number, number)
+            self.arrays[extend] = _Array(extend, number)
 
     def _live_group(self, number: int, member: int) -> None:
         group = self.parts.groups[member]
@@ -193,10 +192,10 @@ class _Placement:
         for node, same_cell in offsets.items():
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
-            self.arrays[node] = _Array(node, number, number)
+            self.arrays[node] = _Array(node, number)
         for end in self.parts.ends:
             if end.way == "copy" and end.node in group.roots:
-                self.copies[end.field] = _Array(end.node, number, inf)
+                self.copies[end.field] = _Array(end.node, inf)
 
     def _array_of(self, node: int) -> _Array:
         """The array of a stored node; an Extend without ghosts joins its operand's on first sight."""

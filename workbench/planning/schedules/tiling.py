@@ -68,7 +68,7 @@ def refusal(kernel: Kernel, step: Step, dim: int) -> Refusal | None:
 
     What the values mean comes first, then what is not built yet.
     """
-    return next(_reductions(kernel, step), None) or next(_not_built(kernel, step, dim), None)
+    return next(_reductions(kernel, step), None) or next(_not_built(kernel, step), None)
 
 
 def loops_refusal(graph: Graph) -> Refusal | None:
@@ -99,7 +99,7 @@ def _needs(kernel: Kernel, reduction: int) -> str:
     return "each step"
 
 
-def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
+def _not_built(kernel: Kernel, step: Step) -> Iterator[Refusal]:
     """What tiles cannot do so far."""
     yield from _other_axes(kernel, step)
     for read in (read for loop in step.subkernels for read in loop.reads if read.anywhere):

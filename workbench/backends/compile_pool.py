@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench._version import __version__
+from workbench.amounts import seconds_text
 from workbench.backends.base import Availability
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe
 from workbench.backends.cache_folder import default_cache, in_use, leave_folder
@@ -261,7 +262,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
                     raise BuildCancelledError(name) from None
                 if time.monotonic() > deadline:
                     raise BuildError(
-                        f"compiling {name!r} took longer than {timeout:g} s and was stopped",
+                        f"compiling {name!r} took longer than {seconds_text(timeout)} and was stopped",
                         advice="Make some values Manifest, so that the generated sub-kernels get smaller.",
                     ) from None
     finally:

@@ -10,6 +10,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from workbench.amounts import seconds_text
 from workbench.backends.base import Instance
 from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
@@ -68,10 +69,8 @@ class ReplanReport:
             case "compiling" | "swapping":
                 return f"request {self.request}: {self.stage}{_expected(self)}"
             case "running":
-                return (
-                    f"request {self.request}: runs since step {self.step}, {self.seconds:.2g} s after the request"
-                    + _times(self)
-                )
+                after = "" if self.seconds is None else f", {seconds_text(self.seconds)} after the request"
+                return f"request {self.request}: runs since step {self.step}{after}{_times(self)}"
             case "failed":
                 return f"request {self.request}: failed, the old code goes on\n{self.error}"
             case "overtaken":
@@ -311,12 +310,12 @@ class Replanner:
 
 def _expected(report: ReplanReport) -> str:
     seconds = report.expected_seconds or report.bound_seconds
-    return "" if seconds is None else f", a step is expected to take {seconds:.3g} s"
+    return "" if seconds is None else f", a step is expected to take {seconds_text(seconds)}"
 
 
 def _times(report: ReplanReport) -> str:
     measured = report.measured_seconds
-    return "" if measured is None else f", a step takes {measured:.3g} s"
+    return "" if measured is None else f", a step takes {seconds_text(measured)}"
 
 
 _living: weakref.WeakSet[Replanner] = weakref.WeakSet()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from workbench.amounts import seconds_text
 from workbench.errors import StencilError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan
@@ -376,8 +377,8 @@ def open_graph_view(
     begin = time.perf_counter()
     with SlowNotice(f"{laying_out_text(graph.name, values)}\nTo stop: the ■ button, or Esc I I.", seconds=0) as notice:
         view = _open(looked_at, kernel, simulation)
-        seconds = time.perf_counter() - begin
-        notice.leave(f"the graph of {graph.name}, {len(view.summary.nodes)} values, was laid out in {seconds:.1f} s")
+        took = seconds_text(time.perf_counter() - begin)
+        notice.leave(f"the graph of {graph.name}, {len(view.summary.nodes)} values, was laid out in {took}")
     return view
 
 

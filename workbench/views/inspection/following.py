@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable
 
-from workbench.amounts import seconds_text
+from workbench.amounts import counted, seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, RequestDropped, Swapped
 from workbench.planning.choices import Choices
@@ -176,11 +176,15 @@ def swap_text(event: Swapped) -> str:
     """When new code took over, and what took that long."""
     parts = []
     if event.planning_seconds >= TOLD_SECONDS:
-        parts.append(f"planning took {event.planning_seconds:.2f} s")
-    parts.append("it was compiled before" if event.from_cache else f"the compiler took {event.compile_seconds:.2f} s")
+        parts.append(f"planning took {seconds_text(event.planning_seconds)}")
+    parts.append(
+        "it was compiled before" if event.from_cache else f"the compiler took {seconds_text(event.compile_seconds)}"
+    )
     if event.waiting_seconds >= TOLD_SECONDS:
-        parts.append(f"the run needed {event.waiting_seconds:.2f} s to get between two steps")
-    return f"new code runs since step {event.steps}, {event.seconds:.2f} s after the request: {', '.join(parts)}"
+        parts.append(f"the run needed {seconds_text(event.waiting_seconds)} to get between two steps")
+    return (
+        f"new code runs since step {event.steps}, {seconds_text(event.seconds)} after the request: {', '.join(parts)}"
+    )
 
 
 def _expectation(event: Planned) -> str:
@@ -189,7 +193,7 @@ def _expectation(event: Planned) -> str:
     figure = (
         f"about {seconds_text(expected)}" if expected is not None else f"at least {seconds_text(event.bound_seconds)}"
     )
-    loops = "1 sub-kernel" if event.subkernels == 1 else f"{event.subkernels} sub-kernels"
+    loops = counted(event.subkernels, "sub-kernel")
     return f"compiling {loops}, {event.bytes_per_cell:g} bytes a cell: a step will take {figure}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from workbench.amounts import bytes_text, seconds_text
+from workbench.amounts import bytes_text, scaled, seconds_text, share_text, span_text
 from workbench.backends.base import Program as BuiltProgram
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
@@ -21,7 +21,6 @@ from workbench.planning.axes import loop_extents
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
-from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, time_of
 from workbench.views.inspection.inspection import Program
@@ -174,16 +173,8 @@ def detail_lines(simulation: LivingSimulation) -> tuple[str, ...]:
     """What is known of its program and its sub-kernels, a line each."""
     seconds, age = simulation.step_seconds, simulation.age
     step = "no step yet" if seconds is None else f"{seconds_text(seconds)} a step"
-    made = "" if age is None else f", binary made {age_text(age)} ago"
+    made = "" if age is None else f", binary made {span_text(age)} ago"
     return (f"{step}; {simulation.build}{made}", *(_subkernel_text(subkernel) for subkernel in simulation.subkernels))
-
-
-def age_text(seconds: float) -> str:
-    """Seconds, minutes, hours or days."""
-    for size, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
-        if seconds >= size:
-            return f"{in_digits(seconds / size, 3)} {unit}"
-    return f"{max(seconds, 0.0):.2g} s"
 
 
 def _subkernel_text(subkernel: LivingSubkernel) -> str:
@@ -196,7 +187,7 @@ def _cells(subkernel: LivingSubkernel) -> tuple[str, str, str, str, str]:
     """Name, calls, seconds a call, bandwidth and the compiler's word."""
     seconds, bandwidth = subkernel.seconds, subkernel.bandwidth
     call = "not timed" if seconds is None else f"{seconds_text(seconds)} each"
-    reached = "" if bandwidth is None else f"{bandwidth / 1e9:.3g} GB/s{_share(bandwidth, subkernel.ceiling)}"
+    reached = "" if bandwidth is None else f"{scaled(bandwidth, 'B/s')}{_share(bandwidth, subkernel.ceiling)}"
     return subkernel.name, f"{subkernel.calls:,}", call, reached, subkernel.compiler
 
 
@@ -204,7 +195,7 @@ def _share(bandwidth: float, ceiling: float) -> str:
     """What the bandwidth is beside that which was measured, in brackets; a higher one is the measured one itself."""
     if not ceiling:
         return ""
-    return f" ({min(100.0, 100 * bandwidth / ceiling):.0f} % of the measured bandwidth)"
+    return f" ({share_text(min(1.0, bandwidth / ceiling))} of the measured bandwidth)"
 
 
 def _machine(machine: object) -> LivingMachine:
@@ -241,7 +232,7 @@ def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSi
 def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
     if row_of(backend).runs_on == "nothing":
         return "interpreted"
-    return "found in the cache" if from_cache else f"compiled in {in_digits(seconds, 2)} s"
+    return "found in the cache" if from_cache else f"compiled in {seconds_text(seconds)}"
 
 
 def _subkernels(

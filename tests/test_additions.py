@@ -10,7 +10,7 @@ import pytest
 
 from tests.kit.tracked import ROOT
 
-INSTRUCTIONS, BOUNDARIES = "graph/instructions.py", "frontend/boundaries.py"
+INSTRUCTIONS, RULES, BOUNDARIES = "graph/instructions.py", "graph/side_rules.py", "frontend/boundaries.py"
 KIND = "@dataclass(frozen=True, slots=True)\nclass Newcomer:\n    pass\n\n\n"
 EDITS = {
     "instruction": (
@@ -18,13 +18,13 @@ EDITS = {
         (INSTRUCTIONS, "Replicate | Gather | Shift", "Newcomer | "),
     ),
     "boundary rule": (
-        (INSTRUCTIONS, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND),
-        (INSTRUCTIONS, "Periodic | Outflow | Reflect", "Newcomer | "),
+        (RULES, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND),
+        (RULES, "Periodic | Outflow | Reflect", "Newcomer | "),
         (BOUNDARIES, '"periodic", "outflow", "reflect", "mirror"]', '"newcomer", '),
     ),
     "rule for values": (
-        (INSTRUCTIONS, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND.replace("pass", "operand: int")),
-        (INSTRUCTIONS, "Prescribed | Fixed | Neumann", "Newcomer | "),
+        (RULES, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND.replace("pass", "operand: int")),
+        (RULES, "Prescribed | Fixed | Neumann", "Newcomer | "),
         (BOUNDARIES, '"constant", "analytic", "fixed", "neumann"]', '"newcomer", '),
     ),
 }

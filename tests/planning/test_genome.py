@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.planning.mutation import mutated
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
@@ -102,7 +103,7 @@ def test_plans_that_differ_in_any_choice_have_different_genomes():
         table = [each for each in tunables_of(plan) if each.section]  # what preset and hints decide is in M and S
         for each in random.Random(seed).sample(table, min(len(table), 25)):
             now = each.read(decided(plan))
-            other = each.mutate(now, random.Random(seed))
+            other = mutated(each, now, random.Random(seed))
             if other == now:
                 continue  # legal at its default only
             choices = Choices(plan=each.write(decided(plan), other))

@@ -34,8 +34,8 @@ from workbench.graph import (
     Undefined,
     Wall,
 )
-from workbench.graph.instructions import ValueRule
 from workbench.graph.rewrite import copy
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import I64
 
 Reflecting = Reflect | Mirror | Wall

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
-from workbench.graph.instructions import VALUE_RULES
+from workbench.graph.side_rules import VALUE_RULES
 from workbench.planning.plan import Launch
 from workbench.planning.reach import Offset
 from workbench.planning.schedules.stepwise import Order

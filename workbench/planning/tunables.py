@@ -158,28 +158,6 @@ class Tunable:
         found: Setting = generator.choices(self.sensible, self.weights or None)[0]
         return found
 
-    def mutate(self, value: Setting, generator: Random) -> Setting:
-        """A sensible value near this one, but never this one unless there is no other.
-
-        Numbers go one place up or down among the sensible ones, flags change one of them where they can.
-        """
-        others = [other for other in self.sensible if other != value]
-        if not others:
-            return value
-        return generator.choice([other for other in others if self._near(value, other)] or others)
-
-    def _near(self, value: Setting, other: Setting) -> bool:
-        match value, other:
-            case tuple(), tuple():
-                return len(set(value) ^ set(other)) == 1
-            case bool() | str() | None, _:
-                return True
-            case int(), int():
-                low, high = sorted((value, other))
-                return not any(type(n) is int and low < n < high for n in self.sensible)
-            case _:
-                return True
-
 
 def _row(
     section: Section, needs: Needs, place: str, default: Setting, legal: Legal, sensible: Iterable[Setting] = ()

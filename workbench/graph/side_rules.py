@@ -97,3 +97,15 @@ VALUE_RULES: tuple[type[ValueRule], ...] = get_args(ValueRule)
 def rule_name(rule: SideRule) -> str:
     """Return the rule's name in RULES."""
     return _rule_word(type(rule))
+
+
+def maps_nearby(rule: SideRule) -> bool:
+    """Return whether a ghost cell needs no cell farther from its side than it lies outside, but for one.
+
+    Tiles of several steps and loops that run together have those cells; from the other side they take Periodic only.
+    """
+    match rule:
+        case Undefined() | Outflow() | Reflect() | Mirror() | Wall() | Prescribed() | Fixed() | Neumann():
+            return True
+        case Periodic():
+            return False

@@ -9,6 +9,7 @@ from workbench.errors import PlanError
 from workbench.graph import Gather, Graph, Kernel, Periodic
 from workbench.graph.diagnostics import REPEATED
 from workbench.graph.naming import formula, own_name, value_name
+from workbench.graph.side_rules import maps_nearby, rule_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
 from workbench.planning.lines import line_of as _line
@@ -134,6 +135,10 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
 
 
 def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:
+    for rule in (rule for pair in sides_of(kernel, fill.node) for rule in pair):
+        if not (maps_nearby(rule) or isinstance(rule, Periodic)):
+            what = f"{value_name(kernel, fill.node)} takes ghost cells from the other side by {rule_name(rule)}"
+            yield _later(what, _line(kernel, fill.node))
     if fill.source != fill.target:
         yield _later(f"{value_name(kernel, fill.node)} is extended in two ways", _line(kernel, fill.node))
 

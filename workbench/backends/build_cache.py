@@ -27,7 +27,7 @@ DEFAULT_LIMIT = 2 << 30
 _FORMAT = "1"  # of records and keys; another number makes all older entries unreachable
 _KEPT_FAILURES = 20
 _ABANDONED_AFTER = 24 * 3600.0  # seconds; a temporary file older than this belongs to no living build
-_POLL = 0.05  # seconds between two looks at a wish to cancel
+_POLL = 0.05  # seconds between two looks for a request to cancel
 
 
 class BuildCancelledError(BuildError):

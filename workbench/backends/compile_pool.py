@@ -30,7 +30,7 @@ from workbench.errors import BuildError
 Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
 
 DEFAULT_TIMEOUT = 300.0
-_POLL = 0.05  # seconds between two looks at a wish to cancel
+_POLL = 0.05  # seconds between two looks for a request to cancel
 _NOT_EXECUTED = "failed to map segment"  # what loaders say where nothing may be executed, whatever forbids it
 _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.

@@ -206,29 +206,29 @@ class _Placement:
     def _place_fill(self, number: int, extend: int) -> Fill:
         array = self.arrays[extend]
         if extend not in self.aliases:
-            self._take(array, number, subkernel=None, wish=None)
+            self._take(array, number, subkernel=None, preferred=None)
         source = self.arrays[self.parts.kernel.nodes[extend].operands[0]].slot
         return Fill(extend, source, array.slot, self.parts.margins[extend])
 
     def _place_outputs(self, number: int, member: int) -> Iterable[Home]:
-        wishes = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
+        preferred_of = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
         for node in self.parts.groups[member].manifest:
             # Where a rolling value's slot is left alone, other members may still read what is in it.
             writer = None if node in self.rolling else member
-            self._take(self.arrays[node], number, writer, wishes.get(node))
+            self._take(self.arrays[node], number, writer, preferred_of.get(node))
             yield Home(node, self.arrays[node].slot)
         for slot, end in enumerate(self.parts.ends):
             if end.way == "copy" and end.node is not None and end.node in self.parts.groups[member].roots:
                 self._take(self.copies[end.field], number, member, slot)
                 yield Home(end.node, self.copies[end.field].slot)
 
-    def _take(self, array: _Array, number: int, subkernel: int | None, wish: int | None) -> None:
-        """Find a slot for an array that is written in launch `number`, if possible the wished one."""
+    def _take(self, array: _Array, number: int, subkernel: int | None, preferred: int | None) -> None:
+        """Find a slot for an array that is written in launch `number`, if possible the preferred one."""
         node, kernel = self.parts.kernel.nodes[array.node], self.parts.kernel
         type_, axes = node.value_type, axes_of(node.space, kernel.space)
         candidates = self.pool.fitting(type_, axes)
-        if wish is not None:
-            candidates = [wish, *(s for s in candidates if s != wish)]
+        if preferred is not None:
+            candidates = [preferred, *(s for s in candidates if s != preferred)]
         slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
         if slot is None:
             slot = len(self.pool.types)

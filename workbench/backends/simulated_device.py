@@ -66,7 +66,7 @@ TRACE_DTYPE = np.dtype(
 )
 
 
-class Fault(TypedDict):
+class SimulatorFault(TypedDict):
     """One finding of the checks; `line` and `other_line` count in the CUDA text, 0 where there is none."""
 
     kind: str
@@ -197,10 +197,10 @@ class SimulatedDevice:
         function = getattr(self._library, f"stencil_sim_launch_{kernel}")
         return int(function(self._context, ctypes.byref(config), slots, len(arguments)))
 
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[SimulatorFault, ...]:
         """What all launches since the last reset found, in order."""
         text = self._library.stencil_sim_errors(self._context).decode("utf-8", "replace")
-        return tuple(cast(Fault, json.loads(line)) for line in text.splitlines())
+        return tuple(cast(SimulatorFault, json.loads(line)) for line in text.splitlines())
 
     def counters(self) -> dict[str, int]:
         """Launches, blocks, threads, loads, stores, shared_loads, shared_stores, barriers since the last reset."""

@@ -27,7 +27,7 @@ from workbench.run.schedules import resolved
 from workbench.run.state import State
 from workbench.run.timing import StepTime, timed
 
-Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
+ReplanStage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
 CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process may take longer, and then ends alone
 
 
@@ -42,7 +42,7 @@ class ReplanReport:
     """
 
     request: int
-    stage: Stage
+    stage: ReplanStage
     choices: Choices
     plan: Plan | None = None
     bound_seconds: float | None = None
@@ -281,7 +281,7 @@ class Replanner:
         if request.cancelled.is_set():
             raise BuildCancelledError(self._name)
 
-    def _drop(self, request: Replan, stage: Stage, error: Exception | None = None) -> None:
+    def _drop(self, request: Replan, stage: ReplanStage, error: Exception | None = None) -> None:
         if error is not None and not isinstance(error, StencilError):
             error = BackendError(
                 f"{type(error).__name__}: {error}", advice="Report this with the program; the old code goes on."

@@ -24,7 +24,7 @@ from workbench.views.graph.summary import GraphSummary, describe_graph, plan_lin
 from workbench.views.graph.words import details_text, storage_text
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.hints import hint_text
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.retyping import choices_with_type
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
@@ -359,7 +359,7 @@ class GraphView:
 
 
 def open_graph_view(
-    looked_at: Program | Inspection, *, kernel: str = "", simulation: Simulation | None = None
+    looked_at: Inspected | Inspection, *, kernel: str = "", simulation: Simulation | None = None
 ) -> GraphView:
     """A view of a machine's graph, or one more view of an inspection; live where a page can draw it.
 
@@ -382,7 +382,7 @@ def open_graph_view(
     return view
 
 
-def _open(looked_at: Program | Inspection, kernel: str, simulation: Simulation | None) -> GraphView:
+def _open(looked_at: Inspected | Inspection, kernel: str, simulation: Simulation | None) -> GraphView:
     view = GraphView(inspect_machine(looked_at, simulation), kernel)
     if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
         from workbench.views.graph.pane import GraphPane

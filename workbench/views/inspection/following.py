@@ -15,7 +15,7 @@ from workbench.planning.choices import Choices
 from workbench.run.hooks import asked_choices, is_closed, time_launches
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, timed
-from workbench.views.inspection.inspection import Inspection, Measurement, Program, Status
+from workbench.views.inspection.inspection import Inspected, Inspection, Measurement, Status
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
 TOLD_SECONDS = 0.05  # what takes less is nobody's answer to "why did it take so long"
@@ -139,7 +139,7 @@ class Following:
                 self.inspection.report_measured(measured)
 
 
-def inspect_machine(looked_at: Program | Inspection, simulation: Simulation | None = None) -> Inspection:
+def inspect_machine(looked_at: Inspected | Inspection, simulation: Simulation | None = None) -> Inspection:
     """The inspection that is given, or a new one of a machine; a simulation of it runs from now on what is chosen.
 
     Raises RunError for a simulation of another program.

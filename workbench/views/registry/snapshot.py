@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.amounts import bytes_text, scaled, seconds_text, share_text, span_text
-from workbench.backends.base import Program as BuiltProgram
+from workbench.backends.base import Program
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import measured_figures
@@ -23,7 +23,7 @@ from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, time_of
-from workbench.views.inspection.inspection import Program
+from workbench.views.inspection.inspection import Inspected
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _share(bandwidth: float, ceiling: float) -> str:
 
 
 def _machine(machine: object) -> LivingMachine:
-    program: Program = machine  # type: ignore[assignment]  # the room above defines it, this one reads it
+    program: Inspected = machine  # type: ignore[assignment]  # the room above defines it, this one reads it
     graph, plan = program.graph, program.choices.plan.values
     chosen = len(plan.manifest | plan.delayed)
     nodes = sum(len(kernel.nodes) for kernel in graph.kernels)
@@ -284,7 +284,7 @@ def _mostly_observed(kernel: str, timed: Mapping[tuple[str, bool, int, int], obj
 _words: weakref.WeakKeyDictionary[object, Mapping[tuple[str, str], str]] = weakref.WeakKeyDictionary()
 
 
-def compiler_words(program: BuiltProgram) -> Mapping[tuple[str, str], str]:
+def compiler_words(program: Program) -> Mapping[tuple[str, str], str]:
     """(kernel, sub-kernel) -> what the compiler said when it made this program; asked once a program."""
     if program not in _words:
         _words[program] = program.compiler_words()

@@ -236,7 +236,7 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
     runs_on: what counts on a backend that runs on this only (`workbench.backends.registry.Row`); "" for everything.
     """
     folds = folds_along_axes(plan)
-    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.section == "F" else r for r in TUNABLES)
+    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.name in UNROLLED else r for r in TUNABLES)
     shared = shared_out(plan)
     own = [row for row in loop_tunables(loop_names(plan)) if row.needs == "blocks" or row.key in shared]
     found = (*general, *value_tunables(plan.graph), *own)

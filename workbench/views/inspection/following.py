@@ -12,9 +12,9 @@ from workbench.amounts import counted, seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, RequestDropped, Swapped
 from workbench.planning.choices import Choices
-from workbench.run.hooks import asked_choices, is_closed, time_launches
+from workbench.run.hooks import asked_choices, is_closed, time_launches, when_timed
 from workbench.run.simulation import Simulation
-from workbench.run.timing import StepTime, timed
+from workbench.run.timing import StepTime
 from workbench.views.inspection.inspection import Inspected, Inspection, Measurement, Status
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
@@ -127,7 +127,7 @@ class Following:
                 following._timed(time, simulation)
 
         # Called by hand or, once, when nobody follows any more.
-        self._stop_timing = weakref.finalize(self, timed(simulation._state, told, once=False))
+        self._stop_timing = weakref.finalize(self, when_timed(simulation, told))
 
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:

@@ -21,7 +21,9 @@ from workbench.planning.axes import loop_extents
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
+from workbench.run.hooks import read_state
 from workbench.run.simulation import Simulation
+from workbench.run.state import State
 from workbench.run.timing import StepTime, time_of
 from workbench.views.inspection.inspection import Inspected
 
@@ -148,7 +150,7 @@ def summarise_living(simulation: Simulation, figures: HostFigures | None = None)
     """How a simulation does, of one whole step; None for one that was closed."""
     ceilings = figures or measured_figures()
     try:
-        return simulation._owner.do(lambda: _simulation(simulation, ceilings))
+        return read_state(simulation, lambda state: _simulation(simulation, state, ceilings))
     except RunError:  # closed, maybe just now by another thread
         return None
 
@@ -207,9 +209,8 @@ def _machine(machine: object) -> LivingMachine:
     return LivingMachine(graph.name, graph.dim, fields, nodes, f", {chosen} chosen" if chosen else "")
 
 
-def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSimulation:
+def _simulation(simulation: Simulation, state: State, figures: HostFigures | None) -> LivingSimulation:
     """In the thread that owns the state."""
-    state = simulation._state
     program = state.compiled.program
     time_now = time_of(state)
     built = getattr(program, "built", None)
@@ -225,7 +226,7 @@ def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSi
         None if time_now is None else time_now.seconds,
         _build_text(simulation.backend, program.from_cache, program.compile_seconds),
         age,
-        _subkernels(simulation, time_now, figures),
+        _subkernels(simulation, state, time_now, figures),
     )
 
 
@@ -236,9 +237,9 @@ def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
 
 
 def _subkernels(
-    simulation: Simulation, time_now: StepTime | None, figures: HostFigures | None
+    simulation: Simulation, state: State, time_now: StepTime | None, figures: HostFigures | None
 ) -> tuple[LivingSubkernel, ...]:
-    state, runs_on = simulation._state, row_of(simulation.backend).runs_on
+    runs_on = row_of(simulation.backend).runs_on
     plan, said = state.compiled.plan, compiler_words(state.compiled.program)
     timed = {(t.kernel, t.observed, t.launch, t.member): t for t in (time_now.launches if time_now else ())}
     found = []

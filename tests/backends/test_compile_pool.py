@@ -108,6 +108,43 @@ def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp
     assert is_clean(tmp_path)
 
 
+def in_two(number):
+    """A unit cut in two where two compilers may run, with an error in what `number` stands for if it is no number."""
+    own, other = "int part();\n", f"\nint part() {{ return {number}; }}\n"
+    entry = 'extern "C" __attribute__((visibility("default"))) int answer() { return part(); }\n'
+    halves = own + "\n" + entry, other
+    whole = f"int part();\nint part() {{ return {number}; }}\n{entry}"
+    return Unit("halves", whole, cut=lambda most: halves[:most] if most > 1 else (whole,))
+
+
+def test_a_unit_in_parts_is_one_library_with_the_key_of_the_whole(host, compiler, tmp_path):
+    before = counters()
+    alone = build([in_two(5)], replace(compiler, jobs=1))
+    assert counters().compiled == before.compiled + 1
+    apart = build([in_two(5)], Compiler(host, BuildCache(tmp_path / "other"), jobs=2))
+    assert answer(alone[0]) == answer(apart[0]) == 5
+    assert alone[0].key == apart[0].key
+    assert is_clean(tmp_path)
+
+
+def test_an_error_in_a_part_names_the_line_of_the_whole(host, tmp_path, compiler):
+    with pytest.raises(BuildError, match=r"halves.cpp:2: .*\n +2 \| int part\(\) \{ return nothing; \}"):
+        build([in_two("nothing")], replace(compiler, jobs=2))
+    assert is_clean(tmp_path)
+
+
+def test_a_failed_part_stops_the_others(host, compiler, tmp_path):
+    path = tmp_path / "sleepy"
+    path.write_text(f'#!/bin/sh\ngrep -q sleep halves.cpp && sleep 60\nexec {" ".join(host.command)} "$@"\n')
+    path.chmod(0o755)
+    wrong = replace(in_two(5), cut=lambda most: ("// sleep\n", "wrong\n"))
+    start = time.monotonic()
+    with pytest.raises(BuildError, match="refused the generated source of 'halves'"):
+        build([wrong], replace(compiler, toolchain=replace(host, command=(str(path),)), jobs=2))
+    assert time.monotonic() - start < 30, "the slow one was waited for"
+    assert is_clean(tmp_path)
+
+
 def test_cuda_text_for_the_simulator_goes_through_the_same_compiler(compiler):
     source = Unit("kernel", "#define __global__\n__global__ void f() {}\n" + returns(3).text, "cuda")
     assert source.file_name == "kernel.cu"

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from workbench.backends import openmp
+from workbench.backends import march_record, openmp
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.compile_pool import Unit, build
 from workbench.backends.march_rule import (
@@ -186,7 +186,7 @@ def test_a_library_with_another_march_record_is_refused(monkeypatch):
     class Longer(ctypes.Structure):
         _fields_ = (*openmp.MarchRecord._fields_, ("depth", ctypes.c_int64))
 
-    monkeypatch.setattr(openmp, "MarchRecord", Longer)
+    monkeypatch.setattr(march_record, "MarchRecord", Longer)
     with pytest.raises(BackendError) as caught:
         openmp.OpenmpProgram(program.plan, program.source, program.built)
     assert f"{ours} bytes" in str(caught.value)

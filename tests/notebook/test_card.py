@@ -86,6 +86,14 @@ u.next = 0.25 * (y[-1, 0] + y[+1, 0] + y[0, -1] + y[0, +1])
     assert "rolling" not in card_text(summary(replace(trace(text, 2, name="smooth"), backend="reference")))
 
 
+def test_a_stored_value_without_a_name_is_called_by_its_formula():
+    stars = machine("""\
+(x,) = particles("x")
+x.next = x + 0.5 * reduce_sum(x.source - x, over="source")
+""")
+    assert "sum of (x.source - x) over source (line 2)" in summary(stars).kernels[0].manifest
+
+
 def test_extents_size_memory():
     card = summary(machine(HELLO), extents=(1000,))
     assert card.extents == (1000,)

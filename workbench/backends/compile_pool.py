@@ -10,11 +10,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from workbench._version import __version__
 from workbench.amounts import seconds_text
@@ -27,6 +27,7 @@ from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
 from workbench.errors import BuildError
 
+Result = TypeVar("Result")
 Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
 
 DEFAULT_TIMEOUT = 300.0
@@ -43,7 +44,8 @@ class Unit:
     """One translation unit. `name` is for people and names the file; `headers` (name, text) lie beside the source.
 
     `flags` come after the toolchain's own, so they win. `objects` are units of their own that the library links: each
-    is compiled once for all libraries that name it.
+    is compiled once for all libraries that name it. cut(n): the text as at most n texts that are compiled side by side
+    and linked, with every line in its place; they compute the same, so that the library has the same key.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Unit:
     flags: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     objects: tuple["Unit", ...] = ()
+    cut: Callable[[int], tuple[str, ...]] | None = field(default=None, compare=False)
 
     @property
     def file_name(self) -> str:
@@ -101,11 +104,16 @@ class Compiler:
 
     def object_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for one of a library's `objects`."""
-        return (*(flag for flag in self.toolchain.flags if flag != "-shared"), "-c", *unit.flags)
+        return (*_of_object(self.toolchain.flags), *unit.flags)
 
     def _recipe(self, unit: Unit, flags: tuple[str, ...], text: str, suffix: str) -> Recipe:
         chain = self.toolchain
         return Recipe(unit.name, text, flags, chain.identity, chain.cpu_features, __version__, suffix)
+
+
+def _of_object(flags: Sequence[str]) -> tuple[str, ...]:
+    """A library's flags for what is linked into it later."""
+    return (*(flag for flag in flags if flag != "-shared"), "-c")
 
 
 def _text_of(unit: Unit) -> str:
@@ -157,24 +165,30 @@ def build(
     def cancelled() -> bool:
         return stop.is_set() or (cancel is not None and cancel.is_set())
 
-    jobs = min(chosen.jobs or available_threads(), len(units))
+    most = chosen.jobs or available_threads()
+    jobs = min(most, len(units))
     if jobs <= 1:
-        return tuple(_build_one(unit, chosen, cancelled) for unit in units)
+        return tuple(_build_one(unit, chosen, cancelled, most) for unit in units)
     with ThreadPoolExecutor(jobs, thread_name_prefix="compile") as pool:
-        futures = [pool.submit(_build_one, unit, chosen, cancelled) for unit in units]
+        futures = [pool.submit(_build_one, unit, chosen, cancelled, most // jobs) for unit in units]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
             if not all(future.done() for future in futures):
                 stop.set()
-    # Those stopped because of a failure say only "cancelled": the failure itself is what to raise.
+    return _results(futures)
+
+
+def _results(futures: Sequence[Future[Result]]) -> tuple[Result, ...]:
+    """What all of them made. Those stopped for a failure say only "cancelled": the failure itself is what to raise."""
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
         raise next((error for error in errors if not isinstance(error, BuildCancelledError)), errors[0])
     return tuple(future.result() for future in futures)
 
 
-def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:
+def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jobs: int) -> Built:
+    """The unit's library, from the cache or made now by at most so many compilers at once."""
     recipe = compiler.recipe(unit)
     cache: BuildCache | None = in_use(compiler.cache)
     problem = ""
@@ -184,7 +198,7 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool]) ->
         def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
             linked = [_object(each, compiler, cache, cancelled) for each in unit.objects]
             flags = (*compiler.toolchain.flags, *unit.flags)
-            return _compile(unit, compiler, recipe.key, cancelled, flags, linked)
+            return _compile(unit, compiler, recipe.key, cancelled, flags, linked, jobs)
 
         entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)
@@ -209,30 +223,68 @@ def _compile(
     cancelled: Callable[[], bool],
     flags: tuple[str, ...],
     linked: Sequence[Path] = (),
+    jobs: int = 1,
 ) -> tuple[bytes, str]:
     """Run the compiler in a new folder, with these objects; the library's (or object's) bytes and all it printed."""
     if cancelled():
         raise BuildCancelledError(unit.name)
-    chain = compiler.toolchain
     folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
     try:
-        for name, text in (*unit.headers, (unit.file_name, unit.text)):
+        for name, text in unit.headers:
             (folder / name).write_text(text, encoding="utf-8")
-        options = (*flags, *_REPORT_FLAGS[chain.kind])
-        objects = [str(path) for path in linked]
-        command = [*chain.command, "-x", "c++", unit.file_name, "-x", "none", *objects, *options, "-o", "made"]
-        memory = memory_limit() if compiler.memory is None else compiler.memory
-        if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
-            raise _not_started(command[0], "no such program")
-        status, report = _run(bounded(command, memory), folder, unit.name, compiler.timeout, cancelled)
-        made = folder / "made"
-        if status != 0 or not made.exists():
-            if is_exhausted(report, memory):
-                raise exhausted(unit.name, memory)
-            raise _refused(unit, compiler, key, status, report)
-        return made.read_bytes(), report
+        texts = unit.cut(jobs) if unit.cut is not None and jobs > 1 else (unit.text,)
+        if len(texts) == 1:
+            return _compile_text(unit, texts[0], folder, compiler, key, cancelled, flags, linked)
+        failed = threading.Event()
+
+        def make(number: int) -> tuple[Path, str]:
+            part, inside = folder / f"{number}.o", folder / str(number)
+            inside.mkdir()
+            try:
+                stopped = lambda: failed.is_set() or cancelled()  # noqa: E731  # asked while it compiles
+                options = (*_of_object(flags), "-I", "..")
+                made, report = _compile_text(unit, texts[number], inside, compiler, key, stopped, options)
+            except BaseException:
+                failed.set()
+                raise
+            part.write_bytes(made)
+            return part, report
+
+        with ThreadPoolExecutor(len(texts), thread_name_prefix="compile") as pool:
+            parts = _results([pool.submit(make, number) for number in range(len(texts))])
+        objects = [*(path for path, _ in parts), *linked]
+        library, said = _compile_text(unit, "", folder, compiler, key, cancelled, flags, objects)
+        return library, "".join(report for _, report in parts) + said
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile_text(
+    unit: Unit,
+    text: str,
+    folder: Path,
+    compiler: Compiler,
+    key: str,
+    cancelled: Callable[[], bool],
+    flags: tuple[str, ...],
+    linked: Sequence[Path] = (),
+) -> tuple[bytes, str]:
+    """Compile a unit's text, or one of those that it is cut into, in a folder of its own."""
+    chain = compiler.toolchain
+    (folder / unit.file_name).write_text(text, encoding="utf-8")
+    options = (*flags, *_REPORT_FLAGS[chain.kind])
+    objects = [str(path) for path in linked]
+    command = [*chain.command, "-x", "c++", unit.file_name, "-x", "none", *objects, *options, "-o", "made"]
+    memory = memory_limit() if compiler.memory is None else compiler.memory
+    if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
+        raise _not_started(command[0], "no such program")
+    status, report = _run(bounded(command, memory), folder, unit.name, compiler.timeout, cancelled)
+    made = folder / "made"
+    if status != 0 or not made.exists():
+        if is_exhausted(report, memory):
+            raise exhausted(unit.name, memory)
+        raise _refused(unit, compiler, key, status, report)
+    return made.read_bytes(), report
 
 
 def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled: Callable[[], bool]) -> tuple[int, str]:

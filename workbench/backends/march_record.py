@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import dataclass
 
 from workbench.backends.base import Array
+from workbench.errors import BackendError
 from workbench.graph.types import DD, F64, TYPES, StorageType
 
 
@@ -24,6 +25,18 @@ class MarchRecord(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed", "tiles")),
     )
+
+
+def check_march(library: ctypes.CDLL) -> None:
+    """BackendError unless the library's march record is as long as the one it will be given."""
+    length = library.stencil_march_bytes
+    length.restype = ctypes.c_int64
+    compiled, ours = length(), ctypes.sizeof(MarchRecord)
+    if compiled != ours:
+        raise BackendError(
+            f"compiled code takes a march record of {compiled} bytes, this package gives one of {ours}",
+            advice="Run workbench cache clear; if that does not help, install the package anew.",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,13 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.loop_sizes import most_cells
-from workbench.backends.march_record import MarchRecord, PreparedMarch, type_number
+from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, type_number
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.backends.tile_sizes import tile_sizes_here
+from workbench.codegen.cpp.parts import parts_of
 from workbench.codegen.cpp.render import openmp_headers, render_openmp
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
@@ -72,7 +74,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
         return text.entry
 
     def _unit(self, texts: Sequence[Source], name: str, flags: tuple[str, ...]) -> Unit:
-        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=openmp_headers())
+        cut = partial(parts_of, texts[0]) if len(texts) == 1 else None
+        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=openmp_headers(), cut=cut)
 
     def _launch_text(self, plan: Plan, text: Source) -> str:
         del text
@@ -100,7 +103,7 @@ class OpenmpProgram:
         self.source = source
         self.built = built
         library = load_library(built.path, self)
-        _check_march(library)
+        check_march(library)
         self.entry = library[source.entry]
         self.entry.argtypes = (ctypes.POINTER(MarchRecord),)
         self.entry.restype = ctypes.c_int32
@@ -134,18 +137,6 @@ class OpenmpProgram:
     def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance | None:
         """Allocate what a call does not lend; None where the plan writes where an array is only read."""
         return OpenmpInstance(self, extents, threads, lent=True) if leaves_inputs_alone(self.plan) else None
-
-
-def _check_march(library: ctypes.CDLL) -> None:
-    """BackendError unless the library's march record is as long as the one it will be given."""
-    length = library.stencil_march_bytes
-    length.restype = ctypes.c_int64
-    compiled, ours = length(), ctypes.sizeof(MarchRecord)
-    if compiled != ours:
-        raise BackendError(
-            f"compiled code takes a march record of {compiled} bytes, this package gives one of {ours}",
-            advice="Run workbench cache clear; if that does not help, install the package anew.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from workbench.amounts import counted, seconds_text
 from workbench.backends.host import figures_text
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
+from workbench.graph.naming import value_name
 from workbench.notebook.card import CardSummary, KernelRow, StaticRow
 from workbench.pipeline import Compiled, memory_of
 from workbench.planning.cost import (
@@ -193,10 +194,9 @@ def _rolling_texts(kernel: KernelPlan) -> tuple[str, ...]:
 
 
 def _label(kernel: Kernel, node: int) -> str:
-    """The user's name of a value, else where it is stored, else its number."""
-    if kernel.nodes[node].names:
-        return kernel.nodes[node].names[-1]
-    return next((f"{static}.next" for static, value in kernel.stores() if value == node), f"node {node}")
+    """The user's name of a value, else where it is stored, else a short formula with its line."""
+    names = kernel.nodes[node].names
+    return names[-1] if names else value_name(kernel, node)
 
 
 def subkernel_label(kernel: KernelPlan, name: str) -> str:

@@ -1,0 +1,56 @@
+"""Parts: a long C++ text cut into several that compile side by side and are linked into the same library."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from workbench.codegen.functions import TextFunction, functions_in
+from workbench.codegen.source import Source
+
+_STATIC = "static STENCIL_PROCEDURE "
+_ACROSS = "__attribute__((noinline)) "
+_BODY = ") {"
+LEAST_LINES = 400
+"""Lines of loops that a part has at least: reading the headers takes a compiler as long as about these."""
+
+
+def parts_of(source: Source, most: int) -> tuple[str, ...]:
+    """Cut a text into at most so many parts of about equal length; it alone if it is short.
+
+    Functions of loops are shared out. Each part has every other line in its place or leaves it empty, so that line
+    numbers in the compiler's messages are those of the whole text. What a part does not define it declares.
+    """
+    functions = functions_in(source)
+    loops = [each for each in functions if each.name.startswith("sweep_")]
+    count = min(most, len(loops), sum(map(_length, loops)) // LEAST_LINES)
+    if count < 2:
+        return (source.text,)
+    shares: list[set[str]] = [set() for _ in range(count)]
+    # The longest first, each to the part that has least; the first part has all that is no loop.
+    waiting = [(0, number) for number in range(1, count)]
+    heappush(waiting, (sum(_length(each) for each in functions if each not in loops), 0))
+    for loop in sorted(loops, key=_length, reverse=True):
+        lines, number = heappop(waiting)
+        shares[number].add(loop.name)
+        heappush(waiting, (lines + _length(loop), number))
+    text = source.text.split("\n")
+    return tuple(_part(text, functions, share, number == 0) for number, share in enumerate(shares))
+
+
+def _length(function: TextFunction) -> int:
+    return function.last - function.first + 1
+
+
+def _part(whole: list[str], functions: tuple[TextFunction, ...], own: set[str], is_first: bool) -> str:
+    lines = list(whole)
+    for each in functions:
+        place = range(each.first - 1, each.last)
+        if each.name.startswith("sweep_"):
+            lines[place.start] = lines[place.start].replace(_STATIC, _ACROSS, 1)
+            if each.name not in own:
+                head = next(n for n in place if lines[n].endswith(_BODY))
+                lines[head] = lines[head].removesuffix(_BODY) + ");"
+                lines[head + 1 : place.stop] = [""] * (place.stop - head - 1)
+        elif not is_first and not lines[place.start].startswith("struct "):
+            lines[place.start : place.stop] = [""] * len(place)
+    return "\n".join(lines)

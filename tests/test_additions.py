@@ -10,7 +10,7 @@ import pytest
 
 from tests.kit.tracked import ROOT
 
-INSTRUCTIONS, BOUNDARIES = "graph/instructions.py", "frontend/boundaries.py"
+INSTRUCTIONS, RULES, BOUNDARIES = "graph/instructions.py", "graph/side_rules.py", "frontend/boundaries.py"
 KIND = "@dataclass(frozen=True, slots=True)\nclass Newcomer:\n    pass\n\n\n"
 EDITS = {
     "instruction": (
@@ -18,9 +18,14 @@ EDITS = {
         (INSTRUCTIONS, "Replicate | Gather | Shift", "Newcomer | "),
     ),
     "boundary rule": (
-        (INSTRUCTIONS, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND),
-        (INSTRUCTIONS, "Periodic | Outflow | Reflect", "Newcomer | "),
+        (RULES, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND),
+        (RULES, "Periodic | Outflow | Reflect", "Newcomer | "),
         (BOUNDARIES, '"periodic", "outflow", "reflect", "mirror"]', '"newcomer", '),
+    ),
+    "rule for values": (
+        (RULES, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND.replace("pass", "operand: int")),
+        (RULES, "Prescribed | Fixed | Neumann", "Newcomer | "),
+        (BOUNDARIES, '"constant", "analytic", "fixed", "neumann"]', '"newcomer", '),
     ),
 }
 
@@ -33,12 +38,11 @@ def named(item):
     return {f"{name}.py" for name in re.findall(r"`([\w/]+)`", listed[1])}
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("item", EDITS)
-def test_mypy_lists_what_contributing_says(tmp_path, item):
+def unmatched(tmp_path, kind):
+    """The modules in which mypy misses a case, once the new kind is there."""
     shutil.copytree(ROOT / "workbench", tmp_path / "workbench", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for file, before, new in EDITS[item]:
+    for file, before, new in EDITS[kind]:
         path = tmp_path / "workbench" / file
         text = path.read_text(encoding="utf-8")
         assert text.count(before) == 1, f"{before!r} is in {file} {text.count(before)} times"
@@ -47,4 +51,13 @@ def test_mypy_lists_what_contributing_says(tmp_path, item):
     done = subprocess.run([sys.executable, "-m", "mypy"], cwd=tmp_path, env=paths, capture_output=True, text=True)
     found = set(re.findall(r"^workbench/([\w/]+\.py):\d+: error: Match statement", done.stdout, re.MULTILINE))
     print(done.stdout)
-    assert found == named(item)
+    return found
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("kind", "item"),
+    [("instruction", "instruction"), ("boundary rule", "boundary rule"), ("rule for values", "boundary rule")],
+)
+def test_mypy_lists_what_contributing_says(tmp_path, kind, item):
+    assert unmatched(tmp_path, kind) == named(item)

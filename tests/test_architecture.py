@@ -79,6 +79,15 @@ def test_pipeline_run_and_views_name_no_backend():
     assert set(found) == languages
 
 
+def test_private_parts_of_a_simulation_are_known_in_its_room_only():
+    """Views and tuner ask `workbench.run.hooks`."""
+    private = re.compile(r"\b(?:simulation|sim)\._\w+")
+    texts = {p: p.read_text(encoding="utf-8") for p in MODULES if p.relative_to(ROOT / "workbench").parts[0] != "run"}
+    print(f"{len(texts)} files looked at")
+    assert len(texts) > 500
+    assert not {p.name: private.findall(text) for p, text in texts.items() if private.search(text)}
+
+
 def test_no_file_is_too_long():
     written = [f for suffix in ("*.h", "*.jinja") for f in sorted((ROOT / "workbench").rglob(suffix))]
     files = [*MODULES, *written, *sorted((ROOT / "tests").rglob("*.py"))]

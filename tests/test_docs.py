@@ -1,9 +1,11 @@
 """What texts promise: sections that are cited exist, rooms that are named exist, lists of operators are complete."""
 
 import re
+from typing import get_args
 
 from tests.kit.tracked import ROOT, tracked_texts
 from workbench import pipeline
+from workbench.frontend.boundaries import Kind
 from workbench.graph.operators import OPERATORS
 
 SEMANTICS = (ROOT / "workbench" / "SEMANTICS.md").read_text(encoding="utf-8")
@@ -112,6 +114,16 @@ def test_the_semantics_lists_every_operator_with_a_bound():
     )
     assert sorted(listed[1].split()) == sorted(name for name, row in OPERATORS.items() if row.ulp)
     assert {name: row.ulp for name, row in OPERATORS.items() if row.ulp not in (0, 4)} == {"power": 8, "rsqrt": 2}
+
+
+def words_of(literal):
+    """The words of a Literal, those of others inside it too."""
+    return [word for each in get_args(literal) for word in (words_of(each) if get_args(each) else [each])]
+
+
+def test_the_semantics_has_a_row_for_every_boundary_rule():
+    rows = set(re.findall(r'^  \| `"?(\w+)', SEMANTICS, re.MULTILINE))
+    assert set(words_of(Kind)) - {"undefined"} <= rows
 
 
 def test_the_glossary_is_in_order_and_says_each_term_once():

@@ -6,8 +6,9 @@ import pytest
 
 import workbench as wb
 from tests.kit.tracked import ROOT
-from workbench.graph.instructions import RULES, TRAITS
+from workbench.graph.instructions import TRAITS
 from workbench.graph.parse import BOUNDS
+from workbench.graph.side_rules import RULES
 from workbench.graph.text import KEYWORDS, to_text
 from workbench.graph.types import BY_NAME
 from workbench.planning.choices import Choices

@@ -15,7 +15,8 @@ from tests.kit.optimised import COMPARED, optimised
 from tests.kit.random_kernels import EXACT, WITH_PAIRS
 from tests.kit.shrink_pair import shrink_pair
 from workbench.graph import REDUCTIONS
-from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
+from workbench.graph.instructions import Instruction
+from workbench.graph.side_rules import INDEX_MAPS, VALUE_RULES, Mirror, Reflect, Undefined, Wall
 from workbench.planning import Storage
 
 FIRST_SEED = 2216  # the next eighty hold everything that is NEEDED; if they no longer do, look for others

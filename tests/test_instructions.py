@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from tests.kit.wider import widened, wider
 from workbench.backends.interpreter import Evaluation
 from workbench.codegen.cpp.render import render_openmp
 from workbench.codegen.cuda.render import render_cuda
@@ -135,6 +136,17 @@ def test_operands_and_result_are_as_the_row_says(kind):
         result = "none" if node.space is None else "global" if node.is_global else "local"
         assert row.result == result or (row.result == "either" and result != "none")
         assert row.type in (None, node.type)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_further_field_with_a_default_changes_no_key(kind, monkeypatch):
+    """Keys are stored in genomes and choices, which an instruction that learns something must not make unreadable."""
+    new = wider(kind)
+    monkeypatch.setitem(TRAITS, new, TRAITS[kind])
+    found = widened(GRAPH, {kind: new})
+    assert "further=False" in repr(found.kernels)
+    assert found.kernels[0].keys() == GRAPH.kernels[0].keys()
+    assert found.fingerprint() == GRAPH.fingerprint()
 
 
 def evaluation(changed=None):

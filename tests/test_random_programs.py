@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from tests.kit.random_kernels import EXACT
 from tests.kit.random_programs import coverage, initial_state, programs, random_program
 from workbench.graph import REDUCTIONS, Load, Store
-from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
+from workbench.graph.instructions import Instruction
 from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, live_nodes, rewrite
+from workbench.graph.side_rules import INDEX_MAPS, VALUE_RULES, Mirror, Reflect, Undefined, Wall
 from workbench.graph.text import to_text
 from workbench.graph.verify import verify
 

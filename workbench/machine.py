@@ -31,6 +31,7 @@ from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.exporting import export
+from workbench.run.hooks import made_by
 from workbench.run.initial_values import need_only
 from workbench.run.machine_text import machine_text
 from workbench.run.precision.measuring import measure as measure_precision
@@ -205,8 +206,7 @@ class Machine:
         simulation = create_simulation(
             self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads, automatic=auto
         )
-        simulation._made_by = self._at_work
-        return simulation
+        return made_by(simulation, self._at_work)
 
     def __call__(
         self,
@@ -245,8 +245,7 @@ class Machine:
         simulation = restore_simulation(
             self.graph, self.choices, path, backend=backend or self.backend, threads=threads
         )
-        simulation._made_by = self._at_work
-        return simulation
+        return made_by(simulation, self._at_work)
 
     def _at_work(self, choices: Choices, backend: str) -> Machine:
         """The machine that a simulation runs now."""

@@ -2,8 +2,8 @@
 
     text ──trace──> Traced ──simplify──> Graph ──plan_for──> Plan ──render──> Source ──build──> Program
 
-`build` calls `render` inside the backend, unless the build cache has the plan; `compile_graph` does all stages from a
-graph to a program. tests/test_stages.py prints every stage of one small program.
+`build` calls `render` inside the backend, and compiles what the build cache does not have; `compile_graph` does all
+stages from a graph to a program. tests/test_stages.py prints every stage of one small program.
 """
 
 from __future__ import annotations

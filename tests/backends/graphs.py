@@ -4,7 +4,7 @@ import itertools
 
 from workbench.graph import KernelBuilder, Static
 from workbench.graph.graph import Graph
-from workbench.graph.instructions import (
+from workbench.graph.side_rules import (
     Fixed,
     Mirror,
     Neumann,

@@ -205,12 +205,10 @@ def test_the_least_recently_used_entries_go(tmp_path):
         then = time.time() - 1000 + age
         for path in (entry.path, entry.path.with_name(f"{entry.key}.json")):
             os.utime(path, (then, then))
-    cache.remember("plan of 1", recipes[1].key)
     assert cache.find(recipes[0].key) is not None  # the oldest, but used just now
     cache.store(recipes[3], bytes(1000))
     assert [cache.find(recipe.key) is not None for recipe in recipes] == [True, False, True, True]
     assert cache.info().bytes <= 4500
-    assert cache.info().plans == 0, "the plan of the entry that went is forgotten"
 
 
 def test_an_entry_above_the_limit_stays_while_it_is_new(tmp_path):
@@ -219,31 +217,16 @@ def test_an_entry_above_the_limit_stays_while_it_is_new(tmp_path):
     assert cache.find(RECIPE.key) is not None
 
 
-def test_a_remembered_plan_is_found_without_its_source(tmp_path):
-    cache = BuildCache(tmp_path)
-    assert cache.lookup("plan 7") is None
-    cache.store(RECIPE, b"library")
-    cache.remember("plan 7", RECIPE.key, "entry points")
-    before = counters()
-    found = BuildCache(tmp_path).lookup("plan 7")
-    assert found.details == "entry points"
-    assert found.entry.path.read_bytes() == b"library"
-    assert counters().cache_hits == before.cache_hits + 1
-    damage_one_byte(found.entry)
-    assert cache.lookup("plan 7") is None
-
-
 def test_info_and_clear(tmp_path):
     cache = BuildCache(tmp_path)
     empty = cache.info()
-    assert (empty.entries, empty.plans, empty.bytes) == (0, 0, 0)
+    assert (empty.entries, empty.bytes) == (0, 0)
     cache.store(RECIPE, bytes(5000))
-    cache.remember("plan", RECIPE.key)
     cache.write_note("compiler", {"kind": "gcc"})
     full = cache.info()
-    assert (full.entries, full.plans) == (1, 1)
+    assert full.entries == 1
     assert full.bytes > 5000
-    assert f"{tmp_path}: 1 build, 1 plan, " in str(full)
+    assert f"{tmp_path}: 1 build, " in str(full)
     assert cache.clear() == full
     assert cache.info() == empty
     assert cache.read_note("compiler") is None
@@ -319,8 +302,6 @@ def test_a_folder_from_which_nothing_is_executed_is_passed_over(tmp_path, monkey
 def test_a_dropped_entry_is_gone(tmp_path):
     cache = BuildCache(tmp_path)
     cache.store(RECIPE, b"library")
-    cache.remember("plan", RECIPE.key)
     cache.drop(RECIPE.key)
     assert cache.find(RECIPE.key) is None
-    assert cache.lookup("plan") is None
     assert cache.info().bytes == 0

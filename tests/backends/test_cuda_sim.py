@@ -16,7 +16,7 @@ from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.device_instance import layout_of
 from workbench.backends.launch_sequence import launches_of
 from workbench.errors import PlanError
-from workbench.graph.instructions import Fixed, Neumann, Outflow, Prescribed, Reflect, Wall
+from workbench.graph.side_rules import Fixed, Neumann, Outflow, Prescribed, Reflect, Wall
 from workbench.graph.types import F32, F64, I32, U8
 from workbench.planning import Choices
 from workbench.planning.choices import LoopChoices

@@ -14,8 +14,8 @@ from workbench.backends.cuda_sim import CudaSimInstance
 from workbench.backends.launch_sequence import launches_of
 from workbench.codegen.cuda.render import render_cuda
 from workbench.errors import PlanError
-from workbench.graph.instructions import Fixed, Outflow, Periodic
 from workbench.graph.reduction import reduce_canonically
+from workbench.graph.side_rules import Fixed, Outflow, Periodic
 from workbench.graph.types import F64
 from workbench.planning.layout import lay_out
 

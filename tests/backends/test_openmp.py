@@ -14,8 +14,8 @@ from workbench.backends.reference import ReferenceBackend
 from workbench.errors import BackendError, FieldError, ShapeError
 from workbench.graph import KernelBuilder, Static
 from workbench.graph.graph import Graph
-from workbench.graph.instructions import (
-    Extend,
+from workbench.graph.instructions import Extend
+from workbench.graph.side_rules import (
     Fixed,
     Neumann,
     Outflow,
@@ -205,7 +205,7 @@ def test_device_view_is_the_live_array():
 
 
 def test_every_extend_rule_is_tried():
-    from workbench.graph.instructions import SideRule, Undefined
+    from workbench.graph.side_rules import SideRule, Undefined
 
     assert {type(r) for r in RULES.values()} | {Undefined} == set(SideRule.__args__)
     assert Extend

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workbench.codegen import rules
 from workbench.graph import Fixed, Outflow, Periodic
-from workbench.graph.instructions import RULES, VALUE_RULES
+from workbench.graph.side_rules import RULES, VALUE_RULES
 
 TEXT = (Path(rules.__file__).parent / "runtime" / "stencil_sides.h").read_text(encoding="utf-8")
 KINDS = TEXT.partition("enum RuleKind { ")[2].partition(" };")[0].split(", ")

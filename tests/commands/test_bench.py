@@ -104,7 +104,7 @@ def test_ctrl_c_leaves_a_report_of_whole_rounds_and_no_process(tmp_path):
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
     for line in running.stdout:
         if line.startswith("round 2 of 100000"):
-            assert re.search(r"; \d+ s left$", line)
+            assert re.search(r"; \d+ (s|min) left$", line)
             break
     workers = children.read_text().split() if children.exists() else []
     running.send_signal(signal.SIGINT)
@@ -279,7 +279,8 @@ def test_ours_are_compared_with_the_fastest_of_the_others():
     results = replace(empty(PROBLEMS[0]), entries=(ours, *others), copies=(8e10, 4e10, 12e10), rounds=3)
     assert str(results.ratio(others[0])) == "2.00 (2.00 to 3.00)"
     assert headline(results) == (
-        "workbench, stepwise updates 4 Gcell/s, 2.00 (2.00 to 3.00) times the rate of Numba, the fastest of the others."
+        "workbench, stepwise updates 4 Gcells/s, 2.00 (2.00 to 3.00) times the rate of Numba, "
+        "the fastest of the others."
     )
     assert results.bandwidth_share(ours).median == pytest.approx(0.4)
     assert "Numba" in page(results)

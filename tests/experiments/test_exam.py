@@ -24,7 +24,7 @@ from workbench.experiments.exam import (
     run_exam,
 )
 from workbench.experiments.exam.accuracy import Setting
-from workbench.experiments.exam.ending import Pace, duration_text, interrupted_after
+from workbench.experiments.exam.ending import Pace, interrupted_after
 from workbench.experiments.exam.invariance import Runner
 from workbench.planning.genome import choices_of
 from workbench.planning.tunables import tunable
@@ -224,7 +224,6 @@ def test_time_left_is_told_while_it_lasts():
         now[0] += seconds
         pace.done()
     assert [line.partition("about ")[2] for line in told] == ["24 s left", "18 s left", "20 s left", "40 s left"]
-    assert [duration_text(s) for s in (99.4, 600, 9000)] == ["99 s", "10 min", "2.5 h"]
 
 
 COURSE = {"dims": (1,), "backend": "reference", "schemes": ("mc",), "problems": ("entropy", "sound")}

@@ -246,10 +246,10 @@ OF_THE_REST = (
           '((0,) if key.endswith("-") else (1,))', '((1,) if key.endswith("-") else (0,))',
           "frontend.test_meaning:test_value_rules_hold_at_their_sides"),
     Fault("a face field reflects about the face of a cell", "boundaries", "frontend.boundaries",
-          "if axis in face_axes else Reflect", "if axis in () else Reflect",
+          "if on_faces else Reflect", "if False else Reflect",
           f"{BOUNDARIES}:test_face_field_reflects_about_the_wall"),
     Fault("fixed holds in the ghost cell", "boundaries", "frontend.boundaries",
-          "return Fixed(number(rule))", "return ValueRule(number(rule))",
+          "return Fixed(number(rule))", "return Prescribed(number(rule))",
           "frontend.test_meaning:test_value_rules_hold_at_their_sides"),
     # -- front end: naming and offsets
     Fault("lines are counted from the first of the body", "naming", "frontend.cell_text",

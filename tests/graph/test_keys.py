@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
-from dataclasses import field, fields, make_dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 import workbench as wb
 from tests.graph.gathered import gather
+from tests.kit.wider import widened, wider
 from tests.programs import all_programs, dimension
 from workbench.graph import (
     Axis,
@@ -131,22 +132,6 @@ def test_order_units_and_defaults_of_statics_are_no_part_of_a_state():
     lines = HEAT.replace("default 0.25", 'default 0.5 unit "m"').splitlines()
     lines[3], lines[4] = lines[4], lines[3]
     assert parse("\n".join(lines)).state_fingerprint() == parse(HEAT).state_fingerprint()
-
-
-def wider(kind):
-    """The class as it would be with one more field, which has a default."""
-    more = [("further", bool, field(default=False))]
-    return make_dataclass(kind.__name__, more, bases=(kind,), frozen=True, slots=True)
-
-
-def widened(value, classes):
-    """The same records, with those of `classes` in their wider form, all the way down."""
-    if isinstance(value, tuple):
-        return tuple(widened(each, classes) for each in value)
-    if not hasattr(value, "__dataclass_fields__"):
-        return value
-    made = {f.name: widened(getattr(value, f.name), classes) for f in fields(value)}
-    return classes.get(type(value), type(value))(**made)
 
 
 WIDENED = (Space, Axis, Shift, Extend, Reduce, Periodic, Outflow, Reflect, StorageType)

@@ -20,7 +20,7 @@ from workbench.backends.reference import ReferenceInstance
 from workbench.graph.arithmetic import python_number, stored
 from workbench.graph.text import to_text
 from workbench.planning import Choices, Plan, Storage
-from workbench.planning.allocation import wishes_of
+from workbench.planning.allocation import hint_reasons
 from workbench.planning.retype import retype
 
 STEPS = 5  # of each kernel: two observed one by one, then three of which only the last one is
@@ -150,7 +150,7 @@ def plan_coverage(pairs):
                 f"storage {storage.value}{'' if forced else ' by choice'}"
                 for storage, forced in zip(kernel.storage, kernel.forced, strict=True)
             )
-            for index in wishes_of(kernel.kernel, pair.choices.plan.values, kernel.storage):
+            for index in hint_reasons(kernel.kernel, pair.choices.plan.values, kernel.storage):
                 rolls = kernel.storage[index] is Storage.MANIFEST
                 found["rolls as asked for" if rolls else "recomputed though it asks to roll"] += 1
             for step in {id(s): s for s in (kernel.plain, kernel.observed)}.values():

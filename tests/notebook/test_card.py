@@ -5,9 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from workbench.amounts import bytes_text
 from workbench.machine import trace
-from workbench.notebook.card import scaled, share_text
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.notebook.card_text import card_text
@@ -218,24 +216,6 @@ def test_html_says_what_the_text_says():
         assert text in page
         assert text in card_text(card) or text == "kernel init"
     assert "estimated bound" in page
-
-
-@pytest.mark.parametrize(
-    ("made", "text"),
-    [
-        (scaled(1.234e9, "cells/s"), "1.23 Gcells/s"),
-        (scaled(12, "cells/s"), "12 cells/s"),
-        (bytes_text(3 << 20), "3.15 MB"),
-        (bytes_text(12), "12 bytes"),
-        (scaled(999.9e6, "cells/s"), "1 Gcells/s"),
-        (bytes_text(8 * 361**2), "1.04 MB"),
-        (share_text(0), "none"),
-        (share_text(0.1234), "12 %"),
-        (share_text(1e-6), "< 0.01 %"),
-    ],
-)
-def test_numbers_for_people(made, text):
-    assert made == text
 
 
 def test_the_halo_is_told_in_cells():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.planning.mutation import mutated
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
@@ -16,7 +17,7 @@ from workbench.planning.exchange import from_json, to_json
 from workbench.planning.genome import choices_of, decided, genome_of
 from workbench.planning.genome_version_1 import version_1_key
 from workbench.planning.simplify import simplify
-from workbench.planning.transfer import transfer
+from workbench.planning.transfer import transfer_plan
 from workbench.planning.tunables import TUNABLES, tunables_of
 
 
@@ -102,7 +103,7 @@ def test_plans_that_differ_in_any_choice_have_different_genomes():
         table = [each for each in tunables_of(plan) if each.section]  # what preset and hints decide is in M and S
         for each in random.Random(seed).sample(table, min(len(table), 25)):
             now = each.read(decided(plan))
-            other = each.mutate(now, random.Random(seed))
+            other = mutated(each, now, random.Random(seed))
             if other == now:
                 continue  # legal at its default only
             choices = Choices(plan=each.write(decided(plan), other))
@@ -155,7 +156,7 @@ def test_a_genome_fits_every_size_but_no_other_program():
     for version in ("v1", "v2"):
         with pytest.raises(GenomeError, match=r"belongs to program .*\n?.*") as error:
             choices_of(genome_of(plan).replace("v2", version), planned(wave()).graph)
-        assert "transfer" in str(error.value)
+        assert "with_choices_of" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -194,10 +195,10 @@ def test_transfer_goes_by_name_and_reports():
     kernel = changed.kernels[0]
     nodes = tuple(replace(n, names=("renamed",)) if "y" in n.names else n for n in kernel.nodes)
     renamed = replace(changed, kernels=(replace(kernel, nodes=nodes),))
-    choices, report = transfer(genome_of(old), old.graph, old.graph)
+    choices, report = transfer_plan(old, old.graph, Choices(), lambda choices: plan_graph(old.graph, choices))
     assert report.carried == ("step.y",)
     assert plan_graph(changed, choices).main.storage == old.main.storage
-    _, report = transfer(genome_of(old), old.graph, renamed)
+    _, report = transfer_plan(old, renamed, Choices(), lambda choices: plan_graph(renamed, choices))
     assert (report.carried, report.lost, report.new) == ((), ("step.y",), ("step.renamed",))
 
 

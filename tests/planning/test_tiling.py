@@ -104,6 +104,15 @@ def test_what_is_not_built_is_refused(text, why):
     assert refused(text).why == f"{why}, for which tiles of several steps are not built yet"
 
 
+def test_rules_that_take_cells_from_the_other_side_are_refused(monkeypatch):
+    """As a rule to come may do; of such rules tiles know periodic sides only."""
+    text = 'u = field("u", boundary="outflow")\nu.next = (u[-1] + u[+1]) / 2'
+    assert refused(text) is None
+    monkeypatch.setattr("workbench.planning.schedules.tiling.maps_nearby", lambda rule: False)
+    assert "u takes ghost cells from the other side by outflow" in str(refused(text))
+    assert refused(text.replace("outflow", "periodic")) is None
+
+
 def test_a_machine_without_steps_is_refused():
     called = workbench.trace('A = array("A", "rows")\noutput("twice", 2 * A)', name="twice")
     with pytest.raises(PlanError, match=r"twice has no steps: it runs once\nChoose schedule=\"stepwise\"\."):

@@ -88,7 +88,7 @@ def test_sandbox_that_forbids_it_is_no_failure(monkeypatch):
 @pytest.fixture
 def interval(monkeypatch):
     """The usual one, with nobody who wants another, and again at the end."""
-    fresh = scheduling.Meanwhile(sys.getswitchinterval, sys.setswitchinterval, scheduling.short_turns._wish)
+    fresh = scheduling.Meanwhile(sys.getswitchinterval, sys.setswitchinterval, scheduling.short_turns._choose)
     monkeypatch.setattr(scheduling, "short_turns", fresh)
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.005)

@@ -27,7 +27,7 @@ DEFAULT_LIMIT = 2 << 30
 _FORMAT = "1"  # of records and keys; another number makes all older entries unreachable
 _KEPT_FAILURES = 20
 _ABANDONED_AFTER = 24 * 3600.0  # seconds; a temporary file older than this belongs to no living build
-_POLL = 0.05  # seconds between two looks at a wish to cancel
+_POLL = 0.05  # seconds between two looks for a request to cancel
 
 
 class BuildCancelledError(BuildError):
@@ -76,27 +76,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """What `BuildCache.lookup` finds for a plan: its artefact, and the caller's own text about it."""
-
-    entry: Entry
-    details: str
-
-
-@dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What is in a cache folder: number of entries and of remembered plans, bytes used and allowed."""
+    """What is in a cache folder: number of entries, bytes used and allowed."""
 
     folder: Path
     entries: int
-    plans: int
     bytes: int
     limit: int
 
     def __str__(self) -> str:
         """One line for the command line."""
-        what = f"{counted(self.entries, 'build')}, {counted(self.plans, 'plan')}"
-        return f"{self.folder}: {what}, {bytes_text(self.bytes)} of {bytes_text(self.limit)}"
+        used = f"{bytes_text(self.bytes)} of {bytes_text(self.limit)}"
+        return f"{self.folder}: {counted(self.entries, 'build')}, {used}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +184,6 @@ class BuildCache:
     def drop(self, key: str) -> None:
         """Remove the entry of `key`, which is of no use although it is undamaged."""
         self._remove(path for path in self._files("entries") if path.name[:64] == key)
-        self._forget({key})
 
     def obtain(
         self,
@@ -244,29 +234,6 @@ class BuildCache:
                 self._flights.pop(recipe.key, None)
         return entry
 
-    def remember(self, plan_key: str, key: str, details: str = "") -> None:
-        """Note that the plan `plan_key` renders to the entry `key`, so that a warm start need not render it.
-
-        The caller mixes into `plan_key` all that decides the text beside the plan: the toolchain's identity and the
-        generator's version. `details` is any text the caller wants back, such as entry points and line map. A folder
-        that cannot be written is not an error here: the plan is rendered again next time.
-        """
-        with contextlib.suppress(OSError):
-            self._write(self._plan_path(plan_key), json.dumps({"key": key, "details": details}).encode())
-
-    def lookup(self, plan_key: str) -> Remembered | None:
-        """What was remembered for `plan_key`, if its artefact is still there and undamaged; counts as a cache hit."""
-        try:
-            alias = json.loads(self._plan_path(plan_key).read_bytes())
-            entry = self.find(alias["key"])
-            details = str(alias["details"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        if entry is None:
-            return None
-        _count(cache_hits=1)
-        return Remembered(entry, details)
-
     def read_note(self, name: str) -> Mapping[str, object] | None:
         """A small JSON object kept under `name` (a file name), or None; a damaged one counts as absent."""
         try:
@@ -293,24 +260,19 @@ class BuildCache:
 
     def info(self) -> CacheInfo:
         """Count what is there now."""
-        files = [*self._files("entries"), *self._files("plans"), *self._files("notes"), *self._files("failed")]
+        files = [*self._files("entries"), *self._files("notes"), *self._files("failed")]
         entries = sum(1 for path in self._files("entries") if path.suffix == ".json")
-        plans = sum(1 for _ in self._files("plans"))
-        return CacheInfo(self.folder, entries, plans, sum(_size(path) for path in files), self.limit)
+        return CacheInfo(self.folder, entries, sum(_size(path) for path in files), self.limit)
 
     def clear(self) -> CacheInfo:
         """Remove everything and say what there was. Libraries that a process has loaded stay usable in it."""
         before = self.info()
-        for part in ("plans", "entries", "notes", "failed", "temporary"):
+        for part in ("entries", "notes", "failed", "temporary"):
             shutil.rmtree(self.folder / part, ignore_errors=True)
         return before
 
     def _record_path(self, key: str) -> Path:
         return self.folder / "entries" / key[:2] / f"{key}.json"
-
-    def _plan_path(self, plan_key: str) -> Path:
-        name = hashlib.sha256(plan_key.encode()).hexdigest()
-        return self.folder / "plans" / name[:2] / f"{name}.json"
 
     def _write(self, path: Path, content: bytes) -> None:
         """Replace a file in one step. A second try mends the race with a `clear` that removes the folders."""
@@ -350,28 +312,17 @@ class BuildCache:
             sizes[key] = sizes.get(key, 0) + _size(path)
             used[key] = max(used.get(key, 0.0), _modified(path))
         total = sum(sizes.values())
-        removed = set()
         for key in sorted(sizes, key=lambda key: used[key]):
             if total <= self.limit:
                 break
             if key != keep:
                 self._remove(files[key])
                 total -= sizes[key]
-                removed.add(key)
-        if removed:
-            self._forget(removed)
 
     def _remove(self, files: Iterable[Path]) -> None:
         """The record goes first: without it the artefact cannot be found, the other way round is damage."""
         for path in sorted(files, key=lambda path: path.suffix != ".json"):
             path.unlink(missing_ok=True)
-
-    def _forget(self, keys: set[str]) -> None:
-        """Remove what was remembered of entries that are gone."""
-        for path in list(self._files("plans")):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                if json.loads(path.read_bytes())["key"] in keys:
-                    path.unlink(missing_ok=True)
 
 
 def _same_content(path: Path, digest: str) -> bool:

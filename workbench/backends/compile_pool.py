@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from workbench._version import __version__
+from workbench.amounts import seconds_text
 from workbench.backends.base import Availability
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe
 from workbench.backends.cache_folder import default_cache, in_use, leave_folder
@@ -30,7 +31,7 @@ Result = TypeVar("Result")
 Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
 
 DEFAULT_TIMEOUT = 300.0
-_POLL = 0.05  # seconds between two looks at a wish to cancel
+_POLL = 0.05  # seconds between two looks for a request to cancel
 _NOT_EXECUTED = "failed to map segment"  # what loaders say where nothing may be executed, whatever forbids it
 _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
@@ -313,7 +314,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
                     raise BuildCancelledError(name) from None
                 if time.monotonic() > deadline:
                     raise BuildError(
-                        f"compiling {name!r} took longer than {timeout:g} s and was stopped",
+                        f"compiling {name!r} took longer than {seconds_text(timeout)} and was stopped",
                         advice="Make some values Manifest, so that the generated sub-kernels get smaller.",
                     ) from None
     finally:

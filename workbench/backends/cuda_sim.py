@@ -19,10 +19,10 @@ from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.phenotype import launch_text
 from workbench.backends.simulated_device import (
     ArrayArgument,
-    Fault,
     LaunchShape,
     SectorCount,
     SimulatedDevice,
+    SimulatorFault,
     ValueArgument,
     simulator_source,
 )
@@ -40,7 +40,7 @@ _FLAGS = ("-O1",)  # checked accesses leave nothing to optimise, and most librar
 class KernelFaultError(BackendError):
     """A kernel did wrong: `fault` says what, `origin_lines` are the lines of the cell it came from."""
 
-    def __init__(self, fault: Fault, source: Source) -> None:
+    def __init__(self, fault: SimulatorFault, source: Source) -> None:
         """The text names kernel, line of the generated text, block, thread, array and index."""
         self.fault = fault
         lines = source.text.splitlines()
@@ -250,4 +250,6 @@ class CudaSimInstance(DeviceInstance):
             self.device.reset()
             kernel = fault["kernel"].removeprefix(self._prefix)
             message = fault["message"].replace(fault["kernel"], kernel)
-            raise KernelFaultError(Fault(**{**fault, "kernel": kernel, "message": message}), self._program.source)
+            raise KernelFaultError(
+                SimulatorFault(**{**fault, "kernel": kernel, "message": message}), self._program.source
+            )

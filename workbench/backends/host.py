@@ -20,6 +20,7 @@ from statistics import median
 
 import numpy as np
 
+from workbench.amounts import bytes_text, scaled, share_text
 from workbench.backends.base import Array
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
@@ -100,7 +101,7 @@ def ensure_figures(cache: BuildCache | None = None) -> HostFigures:
 
 def levels_text(figures: HostFigures) -> str:
     """What caches move, "" where nobody has measured it."""
-    return ", ".join(f"{level.bandwidth / 1e9:.3g} GB/s for {level.size / 1e6:.3g} MB" for level in figures.levels[:-1])
+    return ", ".join(f"{scaled(level.bandwidth, 'B/s')} for {bytes_text(level.size)}" for level in figures.levels[:-1])
 
 
 def note_rate(size: int, rate: float, cache: BuildCache | None = None) -> HostFigures:
@@ -121,9 +122,9 @@ def note_rate(size: int, rate: float, cache: BuildCache | None = None) -> HostFi
     return figures
 
 
-def share_text(rate: float, ceiling: float) -> str:
+def reached_text(rate: float, ceiling: float) -> str:
     """A rate in bytes a second beside what was measured here for arrays of this size."""
-    return f"{rate / 1e9:.3g} GB/s, {min(100.0, 100 * rate / ceiling):.0f} % of the measured bandwidth"
+    return f"{scaled(rate, 'B/s')}, {share_text(min(1.0, rate / ceiling))} of the measured bandwidth"
 
 
 def figures_text(figures: HostFigures) -> str:
@@ -131,7 +132,7 @@ def figures_text(figures: HostFigures) -> str:
 
     The bandwidth is that of memory; arrays that fit into the caches move faster.
     """
-    return f"memory {figures.bandwidth / 1e9:.3g} GB/s, peak {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
+    return f"memory {scaled(figures.bandwidth, 'B/s')}, peak {scaled(figures.flops, 'flop/s')} ({figures.label})"
 
 
 def measure_host(cache: BuildCache | None = None) -> HostFigures:

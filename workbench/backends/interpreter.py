@@ -12,8 +12,9 @@ from math import prod
 
 import numpy as np
 
+from workbench.backends.boxes import Box, shape_of, varying_along, with_interval
 from workbench.backends.gathering import combined, folded_parts, gathered, rows_of
-from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
+from workbench.backends.images import beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
     Arith,
@@ -51,12 +52,10 @@ from workbench.graph import (
     Wall,
 )
 from workbench.graph.arithmetic import apply, apply_loop, constant
-from workbench.graph.instructions import VALUE_RULES
 from workbench.graph.operators import Array
 from workbench.graph.reduction import fold_canonically, reduce_canonically
+from workbench.graph.side_rules import VALUE_RULES
 
-Box = tuple[Interval, ...]
-"""An interval for each axis."""
 State = Mapping[str, Array]
 """Every static by name: fields as arrays of their space's extents, scalars and params 0-d; exact dtypes."""
 _DEEP = 64
@@ -170,22 +169,18 @@ class Evaluation:
     def _local(self, index: int, box: Box) -> Array:
         node = self.nodes[index]
         match node.instruction:
-            case Imm(value):
-                return np.broadcast_to(constant(value, node.value_type), _shape(box))
-            case Broadcast():
-                return np.broadcast_to(self.number(node.operands[0]), _shape(box))
+            case Imm() | Broadcast() | LoadIndex():
+                return np.broadcast_to(self._spread(node, box), shape_of(box))
             case Replicate(space):
                 inner = self.nodes[node.operands[0]].space
                 positions = (None if inner is None else inner.positions_in(space)) or ()
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
-                return np.broadcast_to(spread, _shape(box))
+                return np.broadcast_to(spread, shape_of(box))
             case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() | Gather():
                 return self._of_others(index, box)
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]
-            case LoadIndex(axis):
-                return np.broadcast_to(_along(np.arange(*box[axis], dtype=np.int64), axis, len(box)), _shape(box))
             case Shift(offset):
                 moved = tuple((low - o, high - o) for (low, high), o in zip(box, offset, strict=True))
                 return self.local(node.operands[0], moved)
@@ -197,6 +192,16 @@ class Evaluation:
                 return self._extend(index, box)
             case Store() | Reduce() | LoadSize():
                 raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
+
+    def _spread(self, node: Node, box: Box) -> Array:
+        """What is one number, or differs along one axis only."""
+        match node.instruction:
+            case Imm(value):
+                return constant(value, node.value_type)
+            case LoadIndex(axis):
+                return varying_along(np.arange(*box[axis], dtype=np.int64), axis, len(box))
+            case _:
+                return self.number(node.operands[0])
 
     def _operation(self, index: int, operator: str, box: Box) -> Array:
         self._depth += 1
@@ -258,11 +263,11 @@ class Evaluation:
         whole = tuple((0, n) if axis in axes else next(kept) for axis, n in enumerate(extents))
         first = next(axis for axis in range(len(extents)) if axis not in axes)
         low, high = whole[first]
-        thick = max(1, _SLAB * max(high - low, 1) // max(prod(_shape(whole)), 1))
+        thick = max(1, _SLAB * max(high - low, 1) // max(prod(shape_of(whole)), 1))
         slabs = [
             fold_canonically(
                 operator,
-                self.local(operand, _replaced(whole, first, (begin, min(begin + thick, high)))),
+                self.local(operand, with_interval(whole, first, (begin, min(begin + thick, high)))),
                 axes,
                 node.value_type,
             )
@@ -282,7 +287,7 @@ class Evaluation:
         cuts = [cut_at_borders(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents_of(index))]
         if all(len(parts) == 1 for parts in cuts):
             return self._uniform(index, box, node.instruction.sides)
-        result = np.empty(_shape(box), node.value_type.numpy)
+        result = np.empty(shape_of(box), node.value_type.numpy)
         for part in product(*cuts):
             where = tuple(slice(low - b[0], high - b[0]) for (low, high), b in zip(part, box, strict=True))
             result[where] = self.local(index, part)
@@ -305,9 +310,9 @@ class Evaluation:
             if not reflects(rule, box[axis], extents[axis]):
                 values = self._outside(index, box, axis, rule)
                 break
-            box = _replaced(box, axis, nearer(sides[axis], box[axis], extents[axis]))
+            box = with_interval(box, axis, nearer(sides[axis], box[axis], extents[axis]))
             passed.append((box, axis, rule))
-            box = _replaced(box, axis, image(rule, box[axis], extents[axis]))
+            box = with_interval(box, axis, image(rule, box[axis], extents[axis]))
             if any(len(cut_at_borders(box[a], n, sides[a][1])) > 1 for a, n in enumerate(extents)):
                 values = self.local(index, box)
                 break
@@ -342,7 +347,7 @@ class Evaluation:
             case Outflow():
                 return self._taken(index, box, axis, rule)
             case Wall(sign):  # the face on the wall, alone in its box
-                return self._taken(index, box, axis, rule) if sign == 1 else np.zeros(_shape(box), type_.numpy)
+                return self._taken(index, box, axis, rule) if sign == 1 else np.zeros(shape_of(box), type_.numpy)
             case Mirror(sign):  # about the only cell
                 return _signed(self._taken(index, box, axis, rule), sign, type_)
             case Reflect() | Fixed():
@@ -352,7 +357,7 @@ class Evaluation:
             case Neumann(operand):
                 last = 0 if below else n - 1
                 distance = apply("cast", (np.arange(low, high, dtype=np.int64) - last,), type_)
-                steps = np.broadcast_to(_along(distance, axis, len(box)), _shape(box))
+                steps = np.broadcast_to(varying_along(distance, axis, len(box)), shape_of(box))
                 rise = apply("multiply", (steps, self.local(node.operands[operand], box)), type_)
                 return apply("add", (self._taken(index, box, axis, rule), rise), type_)
 
@@ -362,7 +367,7 @@ class Evaluation:
         n = self.extents_of(index)[axis]
         cells = np.array([source_cell(rule, i, n) for i in range(low, high)])
         first = int(cells.min())
-        found = self.local(index, _replaced(box, axis, (first, int(cells.max()) + 1)))
+        found = self.local(index, with_interval(box, axis, (first, int(cells.max()) + 1)))
         return np.take(found, cells - first, axis=axis)
 
     def _no_rule(self, node: Node, axis: int, below: bool) -> FieldError:
@@ -374,19 +379,6 @@ class Evaluation:
         line = node.spans[0].line if node.spans else None
         what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
         return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)
-
-
-def _shape(box: Box) -> tuple[int, ...]:
-    return tuple(high - low for low, high in box)
-
-
-def _replaced(box: Box, axis: int, interval: Interval) -> Box:
-    return (*box[:axis], interval, *box[axis + 1 :])
-
-
-def _along(values: Array, axis: int, rank: int) -> Array:
-    """A 1-D array as one of rank `rank` that varies along `axis`."""
-    return values.reshape([-1 if a == axis else 1 for a in range(rank)])
 
 
 def _signed(values: Array, sign: int, type_: StorageType) -> Array:

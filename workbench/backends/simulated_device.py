@@ -66,7 +66,7 @@ TRACE_DTYPE = np.dtype(
 )
 
 
-class Fault(TypedDict):
+class SimulatorFault(TypedDict):
     """One finding of the checks; `line` and `other_line` count in the CUDA text, 0 where there is none."""
 
     kind: str
@@ -169,7 +169,6 @@ class SimulatedDevice:
             ("destroy", None),
             ("reset", None),
             ("cancel", None),
-            ("forget_arrays", None),
         ):
             getattr(self._library, f"stencil_sim_{name}").restype = result
         self._context.value = self._library.stencil_sim_create()
@@ -198,10 +197,10 @@ class SimulatedDevice:
         function = getattr(self._library, f"stencil_sim_launch_{kernel}")
         return int(function(self._context, ctypes.byref(config), slots, len(arguments)))
 
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[SimulatorFault, ...]:
         """What all launches since the last reset found, in order."""
         text = self._library.stencil_sim_errors(self._context).decode("utf-8", "replace")
-        return tuple(cast(Fault, json.loads(line)) for line in text.splitlines())
+        return tuple(cast(SimulatorFault, json.loads(line)) for line in text.splitlines())
 
     def counters(self) -> dict[str, int]:
         """Launches, blocks, threads, loads, stores, shared_loads, shared_stores, barriers since the last reset."""
@@ -227,10 +226,6 @@ class SimulatedDevice:
     def reset(self) -> None:
         """Forget faults, counters, trace and sectors."""
         self._library.stencil_sim_reset(self._context)
-
-    def forget_arrays(self) -> None:
-        """Forget which cells hold values; call it when host memory was freed or filled anew."""
-        self._library.stencil_sim_forget_arrays(self._context)
 
 
 def _destroy(context: ctypes.c_void_p, library: ctypes.CDLL) -> None:

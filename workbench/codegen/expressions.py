@@ -272,12 +272,8 @@ class _Writer:
         match node.instruction:
             case Imm(value):
                 return literal(value, node.value_type)
-            case Load(name) if node.is_global:
-                return self._global_slot(self.scope.statics[name], node.value_type)
-            case Reduce():
-                return self._global_slot(self.scope.reductions[index], node.value_type)
-            case LoadSize(axis):
-                return Text(f"shape.global_extents[{axis}]")
+            case Load() | Reduce() | LoadSize():
+                return self._given(index)
             case LoadIndex(axis):
                 return self._index(self.scope.axes_of(index)[axis], offset[axis])
             case Broadcast() | Shift() | Replicate():
@@ -290,7 +286,7 @@ class _Writer:
                 return Text(self._turns(index, body, operands).names[result])
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
-            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Store() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
                 raise self._unstored(index)
 
     def _turns(self, index: int, body: Region, operands: tuple[Key, ...]) -> Turns:
@@ -347,6 +343,19 @@ class _Writer:
     def _wish(self, index: int) -> str:
         """The user's name, else a number."""
         return display_name(self.scope.nodes, index) or numbered_name(self.numbered, index)
+
+    def _given(self, index: int) -> Text:
+        """A number that the loop is given. An array is read by rows, its Load has no text."""
+        node = self.scope.nodes[index]
+        match node.instruction:
+            case Load(name) if node.is_global:
+                return self._global_slot(self.scope.statics[name], node.value_type)
+            case Reduce():
+                return self._global_slot(self.scope.reductions[index], node.value_type)
+            case LoadSize(axis):
+                return Text(f"shape.global_extents[{axis}]")
+            case _:
+                raise self._unstored(index)
 
     def _global_slot(self, slot: int, type_: StorageType) -> Text:
         return Text(f"read_global<{type_name(type_)}>(globals, {slot})")

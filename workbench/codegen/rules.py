@@ -19,7 +19,8 @@ from workbench.graph import (
     Prescribed,
     SideRule,
 )
-from workbench.graph.instructions import Combining, rule_name
+from workbench.graph.instructions import Combining
+from workbench.graph.side_rules import rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
 from workbench.planning.plan import Margins
 

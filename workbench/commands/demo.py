@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.amounts import counted, scaled, seconds_text
 from workbench.backends.base import Array
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.host import ensure_figures, note_rate, share_text
+from workbench.backends.host import ensure_figures, note_rate, reached_text
 from workbench.backends.registry import BACKENDS, get_backend
 from workbench.commands.report import Figure, Section, Table, report_page, report_path
 from workbench.machine import Machine, trace
@@ -103,7 +104,8 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
     for row in rows[3:]:
         _tell(say, row)
     done = counters()
-    rows.append(("compiler", f"ran {done.compiled} times, {done.seconds:.2f} s; {done.cache_hits} found in the cache"))
+    ran = f"ran {counted(done.compiled, 'time')}, {seconds_text(done.seconds)}"
+    rows.append(("compiler", f"{ran}; {done.cache_hits} found in the cache"))
     rows.append(("build cache", str(default_cache().info())))
     for row in rows[-2:]:
         _tell(say, row)
@@ -152,14 +154,15 @@ def _speed(compiled: Compiled, wave: Machine, backend: str, cells: int) -> list[
             sim.run(steps)
             seconds = time.perf_counter() - start
         tiled = sim.choices.plan.tiling.schedule != "stepwise"
-    speed = f"{cells * steps / seconds / 1e6:.3g} Mcells/s ({steps} steps of {cells:,} cells in {seconds:.2f} s)"
+    work = f"{steps} steps of {cells:,} cells in {seconds_text(seconds)}"
+    speed = f"{scaled(cells * steps / seconds, 'cells/s')} ({work})"
     rows = [("speed", speed)]
     if tiled:
         rows.append(("schedule", "in tiles: several steps while cells are in the cache"))
     elif compiled.selection.name == "openmp":
         moved = round(cells * step_cost(compiled.plan.main.plain).bytes_moved)
         rate = moved * steps / seconds
-        rows.append(("bandwidth", share_text(rate, note_rate(moved, rate).bandwidth_of(moved))))
+        rows.append(("bandwidth", reached_text(rate, note_rate(moved, rate).bandwidth_of(moved))))
     return rows
 
 
@@ -219,8 +222,8 @@ def _page(
 
 def _build(compiled: Compiled, ready: float) -> str:
     program = compiled.program
-    how = "kernel from the cache" if program.from_cache else f"compiler {program.compile_seconds:.2f} s"
-    return f"{ready:.2f} s ({how})"
+    how = "kernel from the cache" if program.from_cache else f"compiler {seconds_text(program.compile_seconds)}"
+    return f"{seconds_text(ready)} ({how})"
 
 
 def _plan(compiled: Compiled) -> str:

@@ -90,10 +90,10 @@ def report_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     )
 
 
-def report_path(wished: Path | None, name: str) -> Path:
+def report_path(given: Path | None, name: str) -> Path:
     """The path asked for, else one called `name` in the system's temporary folder that no other user owns."""
-    if wished is not None:
-        return wished.expanduser().absolute()
+    if given is not None:
+        return given.expanduser().absolute()
     return Path(tempfile.mkdtemp(prefix="stencil-workbench-")) / name
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.amounts import counted, seconds_text
 from workbench.backends.host import ensure_figures
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
@@ -168,7 +169,8 @@ def measure_hints(
         runs[key] = _start(machines[key], dim, cells, selection.name)
         took = _seconds(runs[key], 1)  # the first step touches all pages
         steps[key] = max(1, round(seconds / max(_seconds(runs[key], 1), 1e-6)))
-        say(f"{key[0]}, {key[1]}: ready in {time.perf_counter() - begin - took:.1f} s, {steps[key]} steps a round")
+        ready = seconds_text(time.perf_counter() - begin - took)
+        say(f"{key[0]}, {key[1]}: ready in {ready}, {counted(steps[key], 'step')} a round")
     speeds: dict[tuple[str, str], list[float]] = {key: [] for key in keys}
     for number in range(rounds):
         try:

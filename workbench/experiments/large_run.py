@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, counted, scaled, seconds_text
 from workbench.errors import StencilError
 from workbench.pipeline import memory_of
 from workbench.run.progress import silent
@@ -51,7 +51,8 @@ class LargeRun:
         count = self.cells**self.dim
         return (
             f"hydro {self.dim}-D, {self.cells}^{self.dim} = {count:,} cells, {self.dtype}, {self.backend}: "
-            f"{self.steps} steps in {self.seconds:.2f} s, {count * self.steps / self.seconds / 1e6:.2f} Mcups; "
+            f"{counted(self.steps, 'step')} in {seconds_text(self.seconds)}, "
+            f"{scaled(count * self.steps / self.seconds, 'cells/s')}; "
             f"memory grew by {bytes_text(self.grown_bytes)}, predicted {bytes_text(self.predicted_bytes)} "
             f"({100 * (self.ratio - 1):+.1f} %){'' if self.passed else '  FAILED'}"
         )

@@ -237,26 +237,31 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
 
     def side(rule: Rule, axis: int) -> SideRule:
         _check_type(rule, term.type)
-        match rule.kind:
-            case "undefined":
-                return Undefined()
-            case "periodic":
-                return Periodic(rule.sign)
-            case "outflow":
-                return Outflow()
-            case "reflect":
-                return Wall(rule.sign) if axis in face_axes else Reflect(rule.sign)
-            case "mirror":
-                return Wall(rule.sign) if axis in face_axes else Mirror(rule.sign)
-            case "constant" | "analytic":
-                return Prescribed(number(rule))
-            case "fixed":
-                return Fixed(number(rule))
-            case "neumann":
-                return Neumann(number(rule))
+        return _side_rule(rule, number, on_faces=axis in face_axes)
 
     rules = tuple((side(low, axis), side(high, axis)) for axis, (low, high) in enumerate(sides))
     return trace.emit(lambda pool: pool.extend(term.index, rules, tuple(values)))
+
+
+def _side_rule(rule: Rule, number: Callable[[Rule], int], on_faces: bool) -> SideRule:
+    """The graph's rule. number: of the operand that has a rule's value. on_faces: whether values lie on the walls."""
+    match rule.kind:
+        case "undefined":
+            return Undefined()
+        case "periodic":
+            return Periodic(rule.sign)
+        case "outflow":
+            return Outflow()
+        case "reflect":
+            return Wall(rule.sign) if on_faces else Reflect(rule.sign)
+        case "mirror":
+            return Wall(rule.sign) if on_faces else Mirror(rule.sign)
+        case "constant" | "analytic":
+            return Prescribed(number(rule))
+        case "fixed":
+            return Fixed(number(rule))
+        case "neumann":
+            return Neumann(number(rule))
 
 
 def _check_type(rule: Rule, type_: StorageType) -> None:

@@ -80,12 +80,12 @@ def _minus(a: Term, b: Term) -> Operand:
     return cast_term(_of(apply("subtract", *wide)), F64)
 
 
-def _counts(trace: Trace, space: Space, wished: Sequence[Operand]) -> list[Term]:
+def _counts(trace: Trace, space: Space, wanted: Sequence[Operand]) -> list[Term]:
     """How many cells there are along each dimension, all together as many as elements at most; the last ones first."""
     number = trace.axis_names.index(space.axes[0].name)
     left: Operand = apply("minimum", trace.emit(lambda pool: pool.size(number)), 2**BITS)
     found: list[Term] = []
-    for each in reversed(wished):
+    for each in reversed(wanted):
         found.append(_of(_within(cast_term(_of(each), I64), 1, apply("maximum", left, 1))))
         left = apply("floor_divide", left, found[-1])
     return found[::-1]

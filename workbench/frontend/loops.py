@@ -215,14 +215,14 @@ class _Inside:
     def __init__(self, draft: _Draft, order: list[int], captured: list[int]) -> None:
         self.draft, self.pool, self.order, self.captured = draft, draft.trace.pool, order, captured
         taken: set[str] = set()
-        wishes = [*draft.names, *(_wish(draft.trace, index) for index in captured)]
+        preferred_names = [*draft.names, *(_name_before(draft.trace, index) for index in captured)]
         self.parameters = []
         types = [*draft.types, *(self.pool.node(index).value_type for index in captured)]
-        for wish, type_ in zip(wishes, types, strict=True):
-            name, number = wish, 1
+        for preferred, type_ in zip(preferred_names, types, strict=True):
+            name, number = preferred, 1
             while name in taken:
                 number += 1
-                name = f"{wish}_{number}"
+                name = f"{preferred}_{number}"
             taken.add(name)
             self.parameters.append(Parameter(name, type_))
         statics = [Static(p.name, "param", p.type, GLOBAL) for p in self.parameters]
@@ -276,11 +276,11 @@ def _reads_others(what: str, how: str) -> TraceError:
     )
 
 
-def _wish(trace: Trace, index: int) -> str:
+def _name_before(trace: Trace, index: int) -> str:
     """What to call a value from before the loop."""
     node = trace.pool.node(index)
     if node.names:
         return node.names[0]
     if isinstance(node.instruction, Broadcast | Replicate):
-        return _wish(trace, node.operands[0])
+        return _name_before(trace, node.operands[0])
     return node.instruction.name if isinstance(node.instruction, Load) else "c"

@@ -35,6 +35,7 @@ from workbench.graph import (
     Wall,
 )
 from workbench.graph.rewrite import copy
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import I64
 
 Reflecting = Reflect | Mirror | Wall
@@ -74,7 +75,7 @@ class Outside:
         n = self._size(axis)
         sides = zip((-1, 1), self._sides[axis], strict=True)
         for side, rule in sorted(sides, key=lambda each: not isinstance(each[1], Fixed)):
-            if not isinstance(rule, Prescribed | Fixed | Neumann):
+            if not isinstance(rule, ValueRule):
                 continue
             own = indices[axis]
             is_out = apply("less", own, 0) if side < 0 else apply("greater_equal", own, n)
@@ -96,8 +97,7 @@ class Outside:
         """Whether a side reflects, beyond which may lie the other one, with a rule for values."""
         low, high = self._sides[axis]
         return any(
-            isinstance(one, Reflecting) and isinstance(other, Prescribed | Fixed | Neumann)
-            for one, other in ((low, high), (high, low))
+            isinstance(one, Reflecting) and isinstance(other, ValueRule) for one, other in ((low, high), (high, low))
         )
 
     def _move_one_by_one(self, indices: list[Operand], makes: list[_Make], decided: Operand) -> Operand:

@@ -6,7 +6,6 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
-    Fixed,
     Fold,
     Gather,
     Imm,
@@ -15,30 +14,33 @@ from workbench.graph.instructions import (
     LoadIndex,
     LoadSize,
     Loop,
-    Mirror,
-    Neumann,
     Node,
-    Outflow,
     Parameter,
-    Periodic,
-    Prescribed,
     Rank,
     Reduce,
-    Reflect,
     Region,
     Replicate,
     Scan,
     Scatter,
     SegmentedReduce,
     Shift,
-    SideRule,
     Store,
-    Undefined,
-    Wall,
 )
 from workbench.graph.marks import Hint, Span
 from workbench.graph.naming import formula, own_name, record_name, value_name, value_names
 from workbench.graph.operators import OPERATORS, REDUCTIONS, Operator
+from workbench.graph.side_rules import (
+    Fixed,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Prescribed,
+    Reflect,
+    SideRule,
+    Undefined,
+    Wall,
+)
 from workbench.graph.spaces import GLOBAL, Axis, Space, grid_space
 from workbench.graph.types import TYPES, StorageType, storage_type
 

@@ -28,13 +28,13 @@ from workbench.graph.instructions import (
     Scatter,
     SegmentedReduce,
     Shift,
-    SideRule,
     Store,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
 from workbench.graph.ranks import MOST_BITS
 from workbench.graph.region import check_loop, loop_type
+from workbench.graph.side_rules import SideRule
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.types import BOOL, I64, StorageType
 

@@ -9,13 +9,11 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
-    Fixed,
     Fold,
     Gather,
     Instruction,
     Load,
     Loop,
-    Neumann,
     Node,
     Reduce,
     Replicate,
@@ -27,6 +25,7 @@ from workbench.graph.instructions import (
 )
 from workbench.graph.operators import OPERATORS
 from workbench.graph.region import region_in
+from workbench.graph.side_rules import Fixed, Neumann
 
 Bound = int | None
 """Units in the last place; 0 if the bits are equal, None if nothing is promised."""

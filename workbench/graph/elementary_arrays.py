@@ -18,7 +18,7 @@ _AS_WIDE = {F32: U32, F64: U64, U32: F32, U64: F64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ArrayValue:
+class ArrayNumber:
     """A value of a sequence: an array of floats, of unsigned numbers or of conditions."""
 
     array: Array
@@ -28,67 +28,67 @@ class ArrayValue:
         """The storage type."""
         return _TYPES[self.array.dtype]
 
-    def number(self, value: float) -> ArrayValue:
+    def number(self, value: float) -> ArrayNumber:
         """A constant of the same type."""
-        return ArrayValue(np.asarray(self.array.dtype.type(value)))
+        return ArrayNumber(np.asarray(self.array.dtype.type(value)))
 
-    def _operand(self, other: ArrayValue | float) -> Array:
+    def _operand(self, other: ArrayNumber | float) -> Array:
         # A 0-d array has its type beside an array in every NumPy, as long as both are of one kind.
-        return (other if isinstance(other, ArrayValue) else self.number(other)).array
+        return (other if isinstance(other, ArrayNumber) else self.number(other)).array
 
-    def _made(self, result: object) -> ArrayValue:
-        return ArrayValue(np.asarray(result))
+    def _made(self, result: object) -> ArrayNumber:
+        return ArrayNumber(np.asarray(result))
 
-    def __add__(self, other: ArrayValue | float) -> ArrayValue:
+    def __add__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array + self._operand(other))
 
-    def __sub__(self, other: ArrayValue | float) -> ArrayValue:
+    def __sub__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array - self._operand(other))
 
-    def __mul__(self, other: ArrayValue | float) -> ArrayValue:
+    def __mul__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array * self._operand(other))
 
-    def __truediv__(self, other: ArrayValue | float) -> ArrayValue:
+    def __truediv__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array / self._operand(other))
 
-    def __and__(self, other: int) -> ArrayValue:
+    def __and__(self, other: int) -> ArrayNumber:
         return self._made(self.array & self._operand(other))
 
-    def __or__(self, other: int) -> ArrayValue:
+    def __or__(self, other: int) -> ArrayNumber:
         return self._made(self.array | self._operand(other))
 
-    def __rshift__(self, count: int) -> ArrayValue:
+    def __rshift__(self, count: int) -> ArrayNumber:
         return self._made(self.array >> self._operand(count))
 
-    def __lshift__(self, count: int) -> ArrayValue:
+    def __lshift__(self, count: int) -> ArrayNumber:
         return self._made(self.array << self._operand(count))
 
-    def __lt__(self, other: ArrayValue | float) -> ArrayValue:
+    def __lt__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array < self._operand(other))
 
-    def __gt__(self, other: ArrayValue | float) -> ArrayValue:
+    def __gt__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array > self._operand(other))
 
-    def __ge__(self, other: ArrayValue | float) -> ArrayValue:
+    def __ge__(self, other: ArrayNumber | float) -> ArrayNumber:
         return self._made(self.array >= self._operand(other))
 
-    def equals(self, other: ArrayValue | float) -> ArrayValue:
+    def equals(self, other: ArrayNumber | float) -> ArrayNumber:
         """Whether both are equal."""
         return self._made(self.array == self._operand(other))
 
-    def choose(self, yes: ArrayValue, no: ArrayValue) -> ArrayValue:
+    def choose(self, yes: ArrayNumber, no: ArrayNumber) -> ArrayNumber:
         """One of two values, by this condition."""
         return self._made(np.where(self.array, yes.array, no.array))
 
-    def absolute(self) -> ArrayValue:
+    def absolute(self) -> ArrayNumber:
         """The float without its sign."""
         return self._made(np.abs(self.array))
 
-    def with_sign_of(self, other: ArrayValue) -> ArrayValue:
+    def with_sign_of(self, other: ArrayNumber) -> ArrayNumber:
         """This, which is not negative, with the sign of another float."""
         return self._made(np.copysign(self.array, other.array))
 
-    def bits(self) -> ArrayValue:
+    def bits(self) -> ArrayNumber:
         """The bits of a float, as an unsigned number as wide."""
         return self._made(self.array.view(_AS_WIDE[self.type].numpy))
 
@@ -101,6 +101,6 @@ def meaning(operator: str) -> Callable[[Array], Array]:
 
     def function(a: Array) -> Array:
         with np.errstate(all="ignore"):
-            return sequence(ArrayValue(np.asarray(a))).array
+            return sequence(ArrayNumber(np.asarray(a))).array
 
     return function

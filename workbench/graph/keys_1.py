@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 
-from workbench.graph import instructions, spaces
+from workbench.graph import instructions, side_rules, spaces
 from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import Node, Parameter, Region
 from workbench.graph.marks import Hint, Span
@@ -27,15 +27,15 @@ _RECORDS: dict[type, tuple[str, tuple[str, ...]]] = {
     instructions.LoadSize: ("LoadSize", ("axis",)),
     instructions.Arith: ("Arith", ("operator",)),
     instructions.Extend: ("Extend", ("sides",)),
-    instructions.Undefined: ("Undefined", ()),
-    instructions.Periodic: ("Periodic", ("sign",)),
-    instructions.Outflow: ("Outflow", ()),
-    instructions.Reflect: ("Reflect", ("sign",)),
-    instructions.Mirror: ("Mirror", ("sign",)),
-    instructions.Wall: ("Wall", ("sign",)),
-    instructions.Prescribed: ("Value", ("operand",)),
-    instructions.Fixed: ("Fixed", ("operand",)),
-    instructions.Neumann: ("Neumann", ("operand",)),
+    side_rules.Undefined: ("Undefined", ()),
+    side_rules.Periodic: ("Periodic", ("sign",)),
+    side_rules.Outflow: ("Outflow", ()),
+    side_rules.Reflect: ("Reflect", ("sign",)),
+    side_rules.Mirror: ("Mirror", ("sign",)),
+    side_rules.Wall: ("Wall", ("sign",)),
+    side_rules.Prescribed: ("Value", ("operand",)),
+    side_rules.Fixed: ("Fixed", ("operand",)),
+    side_rules.Neumann: ("Neumann", ("operand",)),
     spaces.Space: ("Space", ("axes",)),
     spaces.Axis: ("Axis", ("name", "extent", "kind")),
     spaces.NamedExtent: ("NamedExtent", ("name",)),

@@ -10,7 +10,6 @@ from workbench.errors import GraphError
 from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
 from workbench.graph.instructions import (
     PLAIN,
-    RULES,
     Arith,
     Broadcast,
     Extend,
@@ -27,13 +26,13 @@ from workbench.graph.instructions import (
     Scan,
     Scatter,
     SegmentedReduce,
-    SideRule,
     Store,
 )
 from workbench.graph.limits import Limits
 from workbench.graph.line import Line
 from workbench.graph.marks import NO_HINT, Allocation, Hint, Span
 from workbench.graph.operators import OPERATORS
+from workbench.graph.side_rules import RULES, SideRule
 from workbench.graph.spaces import (
     GLOBAL,
     AffineExtent,

@@ -50,14 +50,8 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.store(name, operands[0])
         case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() as collective:
             return _of_many(builder, collective, operands)
-        case Broadcast(space):
-            return builder.broadcast(operands[0], space)
-        case Replicate(space):
-            return builder.replicate(operands[0], space)
-        case Gather():
-            return builder.gather(operands[0], operands[1:])
-        case Shift(offset):
-            return builder.shift(operands[0], offset)
+        case Broadcast() | Replicate() | Gather() | Shift() as reading:
+            return _of_one(builder, reading, operands)
         case Arith("cast"):
             return builder.cast(operands[0], node.value_type)
         case Arith(operator):
@@ -82,6 +76,20 @@ def _of_many(builder: KernelBuilder, instruction: Combining | Rank, operands: tu
             return builder.scatter(operator, defaults, values, places, mask)
         case Rank(bits):
             return builder.rank(operands[0], bits)
+
+
+def _of_one(
+    builder: KernelBuilder, instruction: Broadcast | Replicate | Gather | Shift, operands: tuple[int, ...]
+) -> int:
+    match instruction:
+        case Broadcast(space):
+            return builder.broadcast(operands[0], space)
+        case Replicate(space):
+            return builder.replicate(operands[0], space)
+        case Gather():
+            return builder.gather(operands[0], operands[1:])
+        case Shift(offset):
+            return builder.shift(operands[0], offset)
 
 
 def _leaf(builder: KernelBuilder, node: Node, instruction: Leaf) -> int:

@@ -19,23 +19,19 @@ from workbench.graph.instructions import (
     Instruction,
     Load,
     Loop,
-    Mirror,
     Node,
     Reduce,
-    Reflect,
     Region,
     Replicate,
     Scan,
     Scatter,
     SegmentedReduce,
-    SideRule,
     Store,
-    Wall,
-    rule_name,
     traits_of,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.region import region_in
+from workbench.graph.side_rules import Mirror, Reflect, SideRule, Wall, rule_name
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 
 HEADER = "graph"

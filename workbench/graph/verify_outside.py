@@ -11,16 +11,13 @@ from workbench.graph.instructions import (
     Fold,
     Load,
     Node,
-    Periodic,
-    Prescribed,
     Replicate,
     Scatter,
     Shift,
-    SideRule,
-    ValueRule,
     traits_of,
 )
 from workbench.graph.place import Place, places
+from workbench.graph.side_rules import Periodic, Prescribed, SideRule, ValueRule
 from workbench.graph.spaces import axis_name
 from workbench.graph.types import BOOL
 

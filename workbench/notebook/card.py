@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, share_text
 from workbench.run.calling import Terms
-from workbench.run.progress import in_digits
 
 _PARTS = {"": "", "begin": ", before the first iteration of while_loop", "turn": ", an iteration of while_loop"}
 
@@ -164,22 +163,6 @@ def counted_text(card: CardSummary) -> str:
 def shape_text(extents: tuple[int, ...]) -> str:
     """Extents as people write them: "256 × 256", "1,048,576"."""
     return " × ".join(f"{n:,}" for n in extents)
-
-
-def scaled(value: float, unit: str) -> str:
-    """A number with three digits and a decimal prefix: 1.23e9, "cells/s" is "1.23 Gcells/s"."""
-    for size, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= 0.9995 * size:  # what is rounded to 1000 is 1 of the next prefix
-            return f"{value / size:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
-
-
-def share_text(share: float) -> str:
-    """A share in percent; small ones are not rounded to nothing."""
-    percent = 100 * share
-    if percent == 0:
-        return "none"
-    return f"{in_digits(percent, 2)} %" if percent >= 0.01 else "< 0.01 %"
 
 
 def listed(names: tuple[str, ...]) -> str:

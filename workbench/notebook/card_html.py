@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from workbench.amounts import bytes_text, counted
+from workbench.amounts import bytes_text, counted, in_digits, scaled
 from workbench.notebook.card import (
     VISITED,
     CardSummary,
@@ -19,11 +19,9 @@ from workbench.notebook.card import (
     listed,
     loops_text,
     no_bound,
-    scaled,
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.planning.text import SEARCH_ENDED
-from workbench.run.progress import in_digits
 
 
 def card_html(card: CardSummary) -> str:

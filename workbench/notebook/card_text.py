@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from workbench.amounts import bytes_text, counted
+from workbench.amounts import bytes_text, counted, in_digits, scaled, share_text
 from workbench.notebook.card import (
     VISITED,
     CardSummary,
@@ -18,11 +18,8 @@ from workbench.notebook.card import (
     listed,
     loops_text,
     no_bound,
-    scaled,
-    share_text,
 )
 from workbench.planning.text import SEARCH_ENDED
-from workbench.run.progress import in_digits
 
 _WIDTH = 100
 _LABEL = 13

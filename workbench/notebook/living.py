@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.amounts import bytes_text, counted
+from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.cache_folder import default_cache
 from workbench.machine import Machine
 from workbench.notebook.card import shape_text
 from workbench.pipeline import counters
 from workbench.run import alive
-from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.views.registry.snapshot import detail_lines, summarise_living
 
@@ -34,7 +33,7 @@ def living_text(names: Mapping[str, object]) -> str:
     done = counters()
     lines += [
         f"memory       {bytes_text(total)} in simulations",
-        f"compiled     {counted(done.compiled, 'time')} in this process ({in_digits(done.seconds, 2)} s), "
+        f"compiled     {counted(done.compiled, 'time')} in this process ({seconds_text(done.seconds)}), "
         f"found in the cache {counted(done.cache_hits, 'time')}",
         f"cache        {default_cache().info()}",
     ]

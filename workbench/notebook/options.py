@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from workbench.backends.registry import backend_names
+from workbench.frontend.boundaries import Named
 from workbench.graph import TYPES
 
 
@@ -19,7 +21,7 @@ class Option:
 
 
 BACKENDS = ("auto", *backend_names())
-BOUNDARIES = ("periodic", "outflow", "reflect", "mirror")
+BOUNDARIES: tuple[str, ...] = get_args(Named)
 ARITHMETICS = ("ieee",)
 
 OPTIONS = (

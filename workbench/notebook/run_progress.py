@@ -10,8 +10,9 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from workbench.amounts import counted, in_digits, seconds_text
 from workbench.events import Listener, Progress, RunEnded, RunEvent
-from workbench.run.progress import ProgressLine, in_digits, in_words
+from workbench.run.progress import ProgressLine, in_words
 
 PATIENCE_SECONDS = 1.0  # shorter runs show nothing
 _UPDATE_SECONDS = 0.25  # a front end draws each update anew; a bar needs no more
@@ -95,7 +96,7 @@ def progress_html(event: Progress) -> str:
 def ended_text(event: RunEnded) -> str:
     """One line: "wave: 1200 steps in 3.4 s, 353 steps/s", and why no more if it is not that all were done."""
     rate = f", {in_digits(event.steps / event.seconds, 3)} steps/s" if event.seconds > 0 else ""
-    done = f"{event.name}: {event.steps} step{'' if event.steps == 1 else 's'} in {in_digits(event.seconds, 2)} s{rate}"
+    done = f"{event.name}: {counted(event.steps, 'step')} in {seconds_text(event.seconds)}{rate}"
     match event.reason:
         case "done":
             return done

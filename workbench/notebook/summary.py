@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.amounts import counted
+from workbench.amounts import counted, seconds_text
 from workbench.backends.host import figures_text
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
@@ -29,7 +29,6 @@ from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
 from workbench.run.calling import figure_extents, is_called, terms_of
 from workbench.run.given import input_names
-from workbench.run.progress import in_digits
 from workbench.tuning.wisdom import found_before
 from workbench.views.plan.summary import rolling_text
 
@@ -223,7 +222,7 @@ def _build_text(compiled: Compiled) -> str:
     if program.from_cache:
         return "from the build cache"
     if program.compile_seconds > 0:
-        return f"compiled in {in_digits(program.compile_seconds, 2)} s"
+        return f"compiled in {seconds_text(program.compile_seconds)}"
     return "nothing to compile"
 
 

@@ -105,7 +105,7 @@ def asks_to_roll(kernel: Kernel, choices: ValueChoices) -> frozenset[int]:
     return frozenset(i for i in hinted if forced[i][0] is None and not names_node(chosen, kernel.name, keys[i]))
 
 
-def wishes_of(kernel: Kernel, choices: ValueChoices, storage: Sequence[Storage]) -> dict[int, str]:
+def hint_reasons(kernel: Kernel, choices: ValueChoices, storage: Sequence[Storage]) -> dict[int, str]:
     """Say of each value that asks to roll why it is stored, or is not; `storage` is that of all nodes."""
     found: dict[int, str] = {}
     for index in asks_to_roll(kernel, choices):

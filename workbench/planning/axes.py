@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from workbench.graph.spaces import Space
-from workbench.planning.plan import Axes, Margins, Slot, Subkernel
+from workbench.planning.plan import Axes, Margins, Subkernel
 
 Number = TypeVar("Number")
 
@@ -61,8 +61,3 @@ def loop_extents(loop: Subkernel, extents: tuple[int, ...]) -> tuple[int, ...]:
     sizes = along(extents, loop.axes)
     pairs = zip(loop_margins(loop, len(extents)), sizes, strict=True)
     return tuple(below + size + above for (below, above), size in pairs)
-
-
-def slot_extents(slot: Slot, extents: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the cells of the domain along each axis of an array."""
-    return along(extents, slot.axes)

@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 from workbench.errors import PlanError
 
-AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
 Schedule = Literal["auto", "stepwise", "diamond", "diamondtorre"]

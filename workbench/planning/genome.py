@@ -94,7 +94,7 @@ def choices_of(genome: str, graph: Graph, base: Choices | None = None) -> Choice
     if key != known:
         raise GenomeError(
             f"the genome belongs to program {key}, this one is {known}",
-            advice="Use a genome of this program, or transfer() it by the names of its values.",
+            advice="Use a genome of this program, or `with_choices_of`, which goes by names of values.",
         )
     try:
         plan = _read(_sections(text), graph) if version == f"v{VERSION}" else from_version_1(text, graph, base.plan)

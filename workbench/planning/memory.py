@@ -36,10 +36,9 @@ class SlotPool:
 
 @dataclass(slots=True)
 class _Array:
-    """A value's array over one step: when it is written, when last needed and by whom."""
+    """A value's array over one step: when it is last needed and by whom."""
 
     node: int  # for messages and labels; -1 for a field that the kernel does not load
-    born: int
     last: float
     readers: set[tuple[int, bool]] = field(default_factory=set)  # (sub-kernel at `last`, at the same cell only?)
     slot: int = -1
@@ -156,10 +155,10 @@ class _Placement:
     def _begin(self) -> None:
         loads = [pair for pair in self.parts.kernel.loads() if pair[1] in self.parts.live]
         for slot, name in enumerate(self.pool.fields):
-            array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, -1, slot=slot)
+            array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, slot=slot)
             self.arrays |= {node: array for loaded, node in loads if loaded == name}  # along other axes the same array
         for slot in range(len(self.pool.fields), len(self.pool.types)):
-            self.occupant[slot] = _Array(-1, -1, -1, slot=slot)
+            self.occupant[slot] = _Array(-1, -1, slot=slot)
         for slot, end in enumerate(self.parts.ends):
             if end.way == "keep":
                 self.occupant[slot].last = inf
@@ -181,7 +180,7 @@ class _Placement:
         if extend in self.aliases:
             self.arrays[extend] = self.arrays[operand]
         else:
-            self.arrays[extend] = _Array(extend, number, number)
+            self.arrays[extend] = _Array(extend, number)
 
     def _live_group(self, number: int, member: int) -> None:
         group = self.parts.groups[member]
@@ -193,10 +192,10 @@ class _Placement:
         for node, same_cell in offsets.items():
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
-            self.arrays[node] = _Array(node, number, number)
+            self.arrays[node] = _Array(node, number)
         for end in self.parts.ends:
             if end.way == "copy" and end.node in group.roots:
-                self.copies[end.field] = _Array(end.node, number, inf)
+                self.copies[end.field] = _Array(end.node, inf)
 
     def _array_of(self, node: int) -> _Array:
         """The array of a stored node; an Extend without ghosts joins its operand's on first sight."""
@@ -207,29 +206,29 @@ class _Placement:
     def _place_fill(self, number: int, extend: int) -> Fill:
         array = self.arrays[extend]
         if extend not in self.aliases:
-            self._take(array, number, subkernel=None, wish=None)
+            self._take(array, number, subkernel=None, preferred=None)
         source = self.arrays[self.parts.kernel.nodes[extend].operands[0]].slot
         return Fill(extend, source, array.slot, self.parts.margins[extend])
 
     def _place_outputs(self, number: int, member: int) -> Iterable[Home]:
-        wishes = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
+        preferred_of = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
         for node in self.parts.groups[member].manifest:
             # Where a rolling value's slot is left alone, other members may still read what is in it.
             writer = None if node in self.rolling else member
-            self._take(self.arrays[node], number, writer, wishes.get(node))
+            self._take(self.arrays[node], number, writer, preferred_of.get(node))
             yield Home(node, self.arrays[node].slot)
         for slot, end in enumerate(self.parts.ends):
             if end.way == "copy" and end.node is not None and end.node in self.parts.groups[member].roots:
                 self._take(self.copies[end.field], number, member, slot)
                 yield Home(end.node, self.copies[end.field].slot)
 
-    def _take(self, array: _Array, number: int, subkernel: int | None, wish: int | None) -> None:
-        """Find a slot for an array that is written in launch `number`, if possible the wished one."""
+    def _take(self, array: _Array, number: int, subkernel: int | None, preferred: int | None) -> None:
+        """Find a slot for an array that is written in launch `number`, if possible the preferred one."""
         node, kernel = self.parts.kernel.nodes[array.node], self.parts.kernel
         type_, axes = node.value_type, axes_of(node.space, kernel.space)
         candidates = self.pool.fitting(type_, axes)
-        if wish is not None:
-            candidates = [wish, *(s for s in candidates if s != wish)]
+        if preferred is not None:
+            candidates = [preferred, *(s for s in candidates if s != preferred)]
         slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
         if slot is None:
             slot = len(self.pool.types)

@@ -129,7 +129,7 @@ def _refuse_unknown_keys(draft: Draft) -> None:
 def _reach(draft: Draft) -> Draft:
     def with_margins(kernel: Kernel, step: StepDraft) -> StepDraft:
         margins = find_margins(kernel, step.live)
-        check_reach(draft.graph, kernel, step.live, margins)
+        check_reach(kernel, step.live, margins)
         return replace(step, margins=margins)
 
     return _each_step(draft, lambda k, s: with_margins(k.kernel, s))

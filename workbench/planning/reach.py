@@ -6,7 +6,6 @@ from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
     Fold,
-    Graph,
     Kernel,
     Load,
     Node,
@@ -95,7 +94,7 @@ def find_margins(kernel: Kernel, live: frozenset[int]) -> tuple[Margins, ...]:
     return tuple(margins)
 
 
-def check_reach(graph: Graph, kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...]) -> None:
+def check_reach(kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...]) -> None:
     """Refuse a read outside a field that has no boundary rule there: PlanError with field, side and line.
 
     Also a boundary value that itself depends on an array or a fold over some axes: fills evaluate boundary values in

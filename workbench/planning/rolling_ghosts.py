@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
-from workbench.graph.instructions import VALUE_RULES
+from workbench.graph.side_rules import VALUE_RULES, maps_nearby
 from workbench.planning.plan import Launch
 from workbench.planning.reach import Offset
 from workbench.planning.schedules.stepwise import Order
@@ -91,7 +91,7 @@ class RollingGhosts:
         instruction = self.kernel.nodes[node].instruction
         assert isinstance(instruction, Extend)
         rules = [rule for pair in instruction.sides for rule in pair]
-        if any(isinstance(rule, Periodic) and rule.sign != 1 for rule in rules):
+        if not all(maps_nearby(rule) or rule == Periodic() for rule in rules):
             return False
         if any(isinstance(rule, VALUE_RULES) for rule in rules):
             rings = {axis for axis, ring in enumerate(rings_of(self.kernel, node)) if ring}

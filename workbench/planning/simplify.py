@@ -137,10 +137,10 @@ def _drop_extends(graph: Graph) -> Graph:
     Not a matter of one node: u + u[+1] needs no ghosts of u at its first operand, but if the sum itself is needed
     outside it does. `find_margins` follows every use to the end.
     """
-    return replace(graph, kernels=tuple(_without_needless(graph, kernel) for kernel in graph.kernels))
+    return replace(graph, kernels=tuple(_without_needless(kernel) for kernel in graph.kernels))
 
 
-def _without_needless(graph: Graph, kernel: Kernel) -> Kernel:
+def _without_needless(kernel: Kernel) -> Kernel:
     margins = find_margins(kernel, live_nodes(kernel))
     instead: dict[int, int] = {}
     nodes = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.graph import Kernel, value_name, value_names
 from workbench.graph.spaces import Space, axis_name
-from workbench.planning.allocation import wishes_of
+from workbench.planning.allocation import hint_reasons
 from workbench.planning.axes import axes_text
 from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
@@ -45,12 +45,12 @@ def _place(space: Space) -> str:
 
 def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
-    wishes = wishes_of(kernel.kernel, choices.values, kernel.storage)
+    reasons = hint_reasons(kernel.kernel, choices.values, kernel.storage)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
             reach = "" if margins == no_margins(len(margins)) else f", needed {_box(margins)} outside"
-            reason = kernel.forced[index] or wishes.get(index, "")
+            reason = kernel.forced[index] or reasons.get(index, "")
             why = f" ({reason})" if reason else ""
             name = names[index]
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.errors import PlanError
 from workbench.graph import Graph
 from workbench.planning.choices import BarrierChoices, Choices, LoopChoices, PlanChoices, TilingChoices, ValueChoices
-from workbench.planning.genome import choices_of, decided
+from workbench.planning.genome import decided
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Plan
 from workbench.planning.relatives import labels_of, loops_of
@@ -41,16 +41,6 @@ class TransferReport:
         parts.append(f"{len(self.lost)} lost ({_listed(self.lost)})")
         parts.append(f"{len(self.new)} new, left to the preset ({_listed(self.new)})")
         return "; ".join([", ".join(parts), *self.left_out])
-
-
-def transfer(genome: str, old: Graph, new: Graph) -> tuple[Choices, TransferReport]:
-    """Carry a genome of `old` over to another program as far as kernels and values have the same names.
-
-    Both graphs are simplified ones. What concerns no single value is taken as it is, but for widths of tiles of another
-    number of axes.
-    """
-    plan, report = _carried(choices_of(genome, old).plan, old, new)
-    return Choices(plan=plan), report
 
 
 def carry(plan: PlanChoices, old: Graph, new: Graph) -> PlanChoices:

@@ -158,28 +158,6 @@ class Tunable:
         found: Setting = generator.choices(self.sensible, self.weights or None)[0]
         return found
 
-    def mutate(self, value: Setting, generator: Random) -> Setting:
-        """A sensible value near this one, but never this one unless there is no other.
-
-        Numbers go one place up or down among the sensible ones, flags change one of them where they can.
-        """
-        others = [other for other in self.sensible if other != value]
-        if not others:
-            return value
-        return generator.choice([other for other in others if self._near(value, other)] or others)
-
-    def _near(self, value: Setting, other: Setting) -> bool:
-        match value, other:
-            case tuple(), tuple():
-                return len(set(value) ^ set(other)) == 1
-            case bool() | str() | None, _:
-                return True
-            case int(), int():
-                low, high = sorted((value, other))
-                return not any(type(n) is int and low < n < high for n in self.sensible)
-            case _:
-                return True
-
 
 def _row(
     section: Section, needs: Needs, place: str, default: Setting, legal: Legal, sensible: Iterable[Setting] = ()
@@ -258,7 +236,7 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
     runs_on: what counts on a backend that runs on this only (`workbench.backends.registry.Row`); "" for everything.
     """
     folds = folds_along_axes(plan)
-    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.section == "F" else r for r in TUNABLES)
+    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.name in UNROLLED else r for r in TUNABLES)
     shared = shared_out(plan)
     own = [row for row in loop_tunables(loop_names(plan)) if row.needs == "blocks" or row.key in shared]
     found = (*general, *value_tunables(plan.graph), *own)

@@ -6,7 +6,7 @@ import atexit
 import itertools
 import traceback
 import weakref
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from workbench.forking import forkable_lock
 
@@ -20,7 +20,6 @@ class Stoppable(Protocol):
         """End a background run, waiting at most `timeout` seconds."""
 
 
-Registered = TypeVar("Registered")
 _numbers = itertools.count(1)
 _lock = forkable_lock()  # a list of what is alive may be made in any thread
 _machines: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()

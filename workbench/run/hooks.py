@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from workbench.backends.base import Number
 from workbench.planning.choices import Choices
 from workbench.run.simulation import Simulation
+from workbench.run.state import State
+from workbench.run.timing import StepTime, timed
 from workbench.run.values import unwise_text
 from workbench.run.watching import Watch
+
+Found = TypeVar("Found")
+
+
+def read_state(simulation: Simulation, read: Callable[[State], Found]) -> Found:
+    """What `read` makes of the state, in the thread that owns it. RunError if the simulation was closed."""
+    return simulation._owner.do(lambda: read(simulation._state))
+
+
+def made_by(simulation: Simulation, machine: Callable[[Choices, str], Any]) -> Simulation:
+    """The simulation, which knows its machine by now: `machine` makes it of the choices and the backend in use."""
+    simulation._made_by = machine
+    return simulation
+
+
+def when_timed(simulation: Simulation, told: Callable[[StepTime], None]) -> Callable[[], None]:
+    """Call `told` in the thread that runs, each time a step's time is known anew; what is returned ends that."""
+    return timed(simulation._state, told, once=False)
 
 
 def watch(simulation: Simulation, changed: Callable[[], None], seconds: float) -> Watch:

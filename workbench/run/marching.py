@@ -1,4 +1,4 @@
-"""Marching: a run as slices of compiled code, between which wishes are served, progress told and ends noticed."""
+"""Marching: a run as slices of compiled code, between which requests are served, progress told and ends noticed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class March:
     """One run of one simulation, in the thread that owns it.
 
     `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` and `pace`,
-    the most steps per second of this run where no watcher wishes for another number, may be set by a command, and
+    the most steps per second of this run where no watcher asks for another number, may be set by a command, and
     `broken`, with which the run then fails. `over`: it has ended.
     """
 
@@ -88,8 +88,8 @@ class March:
     @property
     def pace_now(self) -> float | None:
         """Steps per second that the run may do; None: as many as it can."""
-        wished = self._state.watches.pace
-        return self.pace if wished is None else wished
+        asked = self._state.watches.pace
+        return self.pace if asked is None else asked
 
     @property
     def remaining(self) -> int | None:

@@ -28,7 +28,8 @@ from workbench.graph import (
     Shift,
     SideRule,
 )
-from workbench.graph.instructions import ValueRule, traits_of
+from workbench.graph.instructions import traits_of
+from workbench.graph.side_rules import ValueRule
 from workbench.run.state import STEP
 
 Cell = tuple[int, ...]

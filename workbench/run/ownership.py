@@ -1,4 +1,4 @@
-"""Ownership: one thread at a time touches a simulation; the others' wishes are served at slice borders, in order."""
+"""Ownership: one thread at a time touches a simulation; the others' requests are served at slice borders, in order."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from workbench.run.simulation import Simulation
 
 
 def play(simulation: Simulation, pace: float | None) -> None:
-    """Start a run without an end, or let a paused one go on: at most `pace` steps per second, unless a watcher wishes.
+    """Start a run without an end, or let a paused one go on: at most `pace` steps per second, or fewer for a watcher.
 
     Nothing happens if a run goes on.
     """
@@ -22,7 +22,7 @@ def play(simulation: Simulation, pace: float | None) -> None:
 
 
 def unpace(simulation: Simulation) -> None:
-    """Let the present run go as fast as watchers wish."""
+    """Let the present run go as fast as watchers allow."""
     march = simulation._march
     if march is not None:
         march.pace = None

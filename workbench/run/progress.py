@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from workbench.amounts import in_digits, span_text
 from workbench.events import Listener, Progress, RunEvent
 
 PATIENCE_SECONDS = 1.0
@@ -51,13 +52,8 @@ def in_words(event: Progress) -> str:
         return f"{event.name}: step {event.steps}{of}, paused: press Play in its view to let it go on"
     if event.of is None:
         return f"{event.name}: step {event.steps}, {in_digits(event.rate, 3)} steps/s"
-    left = f", {(event.of - event.steps) / event.rate:.0f} s left" if event.rate else ""
+    left = f", {span_text((event.of - event.steps) / event.rate)} left" if event.rate else ""
     return f"{event.name}: step {event.steps} of {event.of}, {in_digits(event.rate, 3)} steps/s{left}"
-
-
-def in_digits(value: float, digits: int) -> str:
-    """So many digits, and all of those before the point, never an exponent for a large number: "8.33", "12,345"."""
-    return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:,.0f}"
 
 
 _make_listener: Callable[[], Listener] = ProgressLine

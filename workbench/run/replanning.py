@@ -10,6 +10,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from workbench.amounts import seconds_text
 from workbench.backends.base import Instance
 from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
@@ -26,7 +27,7 @@ from workbench.run.schedules import resolved
 from workbench.run.state import State
 from workbench.run.timing import StepTime, timed
 
-Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
+ReplanStage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
 CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process may take longer, and then ends alone
 
 
@@ -41,7 +42,7 @@ class ReplanReport:
     """
 
     request: int
-    stage: Stage
+    stage: ReplanStage
     choices: Choices
     plan: Plan | None = None
     bound_seconds: float | None = None
@@ -68,10 +69,8 @@ class ReplanReport:
             case "compiling" | "swapping":
                 return f"request {self.request}: {self.stage}{_expected(self)}"
             case "running":
-                return (
-                    f"request {self.request}: runs since step {self.step}, {self.seconds:.2g} s after the request"
-                    + _times(self)
-                )
+                after = "" if self.seconds is None else f", {seconds_text(self.seconds)} after the request"
+                return f"request {self.request}: runs since step {self.step}{after}{_times(self)}"
             case "failed":
                 return f"request {self.request}: failed, the old code goes on\n{self.error}"
             case "overtaken":
@@ -282,7 +281,7 @@ class Replanner:
         if request.cancelled.is_set():
             raise BuildCancelledError(self._name)
 
-    def _drop(self, request: Replan, stage: Stage, error: Exception | None = None) -> None:
+    def _drop(self, request: Replan, stage: ReplanStage, error: Exception | None = None) -> None:
         if error is not None and not isinstance(error, StencilError):
             error = BackendError(
                 f"{type(error).__name__}: {error}", advice="Report this with the program; the old code goes on."
@@ -311,12 +310,12 @@ class Replanner:
 
 def _expected(report: ReplanReport) -> str:
     seconds = report.expected_seconds or report.bound_seconds
-    return "" if seconds is None else f", a step is expected to take {seconds:.3g} s"
+    return "" if seconds is None else f", a step is expected to take {seconds_text(seconds)}"
 
 
 def _times(report: ReplanReport) -> str:
     measured = report.measured_seconds
-    return "" if measured is None else f", a step takes {measured:.3g} s"
+    return "" if measured is None else f", a step takes {seconds_text(measured)}"
 
 
 _living: weakref.WeakSet[Replanner] = weakref.WeakSet()

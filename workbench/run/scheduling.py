@@ -22,10 +22,10 @@ class Meanwhile:
         self,
         read: Callable[[], float],
         write: Callable[[float], None],
-        wish: Callable[[float], float],
+        choose: Callable[[float], float],
     ) -> None:
-        """`wish` is told what is set and says what it shall be."""
-        self._read, self._write, self._wish = read, write, wish
+        """`choose` maps the present value to the one wanted."""
+        self._read, self._write, self._choose = read, write, choose
         self._lock = forkable_lock()
         self._wanted = 0
         self._before = self._set = 0.0  # while somebody wants it
@@ -37,7 +37,7 @@ class Meanwhile:
             self._wanted += 1
             if self._wanted == 1:
                 self._before = self._read()
-                self._write(self._wish(self._before))
+                self._write(self._choose(self._before))
                 self._set = self._read()
         try:
             yield

@@ -59,7 +59,7 @@ class Watches:
 
     @property
     def pace(self) -> float | None:
-        """Steps per second that a run may do: the slowest watcher's wish."""
+        """Steps per second that a run may do: the least that a watcher asks for."""
         return min((watch.pace for watch in self._all if watch.pace is not None), default=None)
 
     @property

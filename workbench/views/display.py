@@ -16,7 +16,7 @@ from workbench.tuning.general_study import GeneralStudy
 from workbench.tuning.history import History
 from workbench.tuning.study import Study
 from workbench.views.graph.view import open_graph_view
-from workbench.views.inspection.inspection import Program
+from workbench.views.inspection.inspection import Inspected
 from workbench.views.page.live import in_terminal
 from workbench.views.plan.view import open_plan_view
 from workbench.views.source.html import source_html
@@ -37,7 +37,7 @@ class _Planned:
         return replace(self, choices=choices)
 
 
-def draw(value: Program | Graph | Plan | Source | Study | GeneralStudy | History) -> Bundle:
+def draw(value: Inspected | Graph | Plan | Source | Study | GeneralStudy | History) -> Bundle:
     """Every form of a value; in a terminal, which shows words alone, no view is opened for it."""
     words: Bundle = {"text/plain": str(value)}
     if in_terminal():

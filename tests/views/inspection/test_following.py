@@ -167,9 +167,9 @@ def test_closing_leaves_nothing_behind():
 @pytest.mark.parametrize(
     ("times", "text"),
     [
-        ((0.02, 0.0, True, 0.01, 0.001), "0.02 s after the request: it was compiled before"),
-        ((1.8, 0.0, True, 0.01, 1.7), "it was compiled before, the run needed 1.70 s to get between two steps"),
-        ((2.0, 1.4, False, 0.55, 0.0), "planning took 0.55 s, the compiler took 1.40 s"),
+        ((0.02, 0.0, True, 0.01, 0.001), "20 ms after the request: it was compiled before"),
+        ((1.8, 0.0, True, 0.01, 1.7), "it was compiled before, the run needed 1.7 s to get between two steps"),
+        ((2.0, 1.4, False, 0.55, 0.0), "planning took 550 ms, the compiler took 1.4 s"),
     ],
 )
 def test_words_about_new_code_say_what_took_so_long(times, text):

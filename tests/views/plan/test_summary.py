@@ -102,7 +102,7 @@ def test_the_description_tells_all_of_it():
     assert "step_0_b: makes b; a cell: 8 bytes read, 8 written" in text
     assert "halo 1+1" in text
     assert "not measured" in text
-    assert "memory 10 GB/s, arithmetic 1 Gflop/s (made up)" in text
+    assert "memory 10 GB/s, peak 1 Gflop/s (made up)" in text
 
 
 def test_numbers_have_units():

@@ -11,7 +11,7 @@ import workbench as wb
 from tests.backends.fake_cupy import FakeCupy
 from tests.programs.wave import TEXT, start
 from workbench.backends.cuda import CudaBackend
-from workbench.views.registry.snapshot import age_text, compiler_words, moved_bytes, registry, summarise_living
+from workbench.views.registry.snapshot import compiler_words, moved_bytes, registry, summarise_living
 
 WAVE = wb.trace(TEXT, name="wave")
 
@@ -108,8 +108,3 @@ def test_registers_and_spills_of_a_device_are_told():
     names = {(k.kernel.name, s.name) for k in program.plan.kernels for s in k.plain.subkernels}
     assert set(words) >= names
     assert set(words.values()) == {"40 registers, spills 8 + 16 bytes, 256 bytes shared"}
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0.5, "0.5 s"), (90, "1.5 min"), (7200, "2 h"), (200_000, "2.31 days")])
-def test_age_in_words(seconds, text):
-    assert age_text(seconds) == text

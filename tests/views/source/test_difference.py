@@ -2,22 +2,22 @@
 
 import random
 
-from workbench.views.source.difference import Fold, Row, compare_lines, count_changes, folds_of
+from workbench.views.source.difference import FoldedLines, LinePair, compare_lines, count_changes, folds_of
 
 
 def test_rows_of_a_small_change():
     assert compare_lines(["a", "b", "c"], ["a", "x", "y", "c"]) == (
-        Row("same", 1, 1),
-        Row("changed", 2, 2),
-        Row("added", 0, 3),
-        Row("same", 3, 4),
+        LinePair("same", 1, 1),
+        LinePair("changed", 2, 2),
+        LinePair("added", 0, 3),
+        LinePair("same", 3, 4),
     )
-    assert compare_lines(["a", "b"], ["b"]) == (Row("removed", 1, 0), Row("same", 2, 1))
+    assert compare_lines(["a", "b"], ["b"]) == (LinePair("removed", 1, 0), LinePair("same", 2, 1))
 
 
 def test_names_made_of_a_hash_are_the_same():
     rows = compare_lines(["namespace plan_0123456789abcdef {"], ["namespace plan_fedcba9876543210 {"])
-    assert rows == (Row("same", 1, 1),)
+    assert rows == (LinePair("same", 1, 1),)
 
 
 def test_rows_hold_both_texts_in_order():
@@ -37,15 +37,15 @@ def test_rows_hold_both_texts_in_order():
 
 def test_what_is_far_from_changes_folds():
     rows = compare_lines([*"abcdefghij", "x", *"klm"], [*"abcdefghij", "y", *"klm"])
-    assert folds_of(rows) == (Fold(0, 6),)
-    assert folds_of(rows, context=1) == (Fold(0, 8), Fold(12, 13))
+    assert folds_of(rows) == (FoldedLines(0, 6),)
+    assert folds_of(rows, context=1) == (FoldedLines(0, 8), FoldedLines(12, 13))
 
 
 def test_folds_never_hide_a_change_nor_its_neighbours():
     rng = random.Random(2)
     for _ in range(200):
         kinds = [rng.choice(["same"] * 9 + ["changed"]) for _ in range(rng.randrange(40))]
-        rows = [Row(kind, i + 1, i + 1) for i, kind in enumerate(kinds)]
+        rows = [LinePair(kind, i + 1, i + 1) for i, kind in enumerate(kinds)]
         hidden = {i for fold in folds_of(rows) for i in range(fold.first, fold.last + 1)}
         changes = [i for i, kind in enumerate(kinds) if kind != "same"]
         far = {i for i in range(len(rows)) if all(abs(i - c) > 3 for c in changes)}
@@ -55,6 +55,6 @@ def test_folds_never_hide_a_change_nor_its_neighbours():
 
 def test_equal_texts_fold_away():
     rows = compare_lines(list("abc"), list("abc"))
-    assert folds_of(rows) == (Fold(0, 2),)
+    assert folds_of(rows) == (FoldedLines(0, 2),)
     assert count_changes(rows) == (0, 0)
     assert count_changes(compare_lines(["a", "b"], ["x"])) == (2, 1)

@@ -25,11 +25,6 @@ STENCIL_SIM_PUBLIC void stencil_sim_reset(void* context) {
   for (auto& region : c.regions) region.last_launch = 0;
 }
 
-// Forgets what is known of all arrays: call it after host memory was freed or filled anew.
-STENCIL_SIM_PUBLIC void stencil_sim_forget_arrays(void* context) {
-  static_cast<stencil::sim::Context*>(context)->regions.clear();
-}
-
 // From any thread: the running launch ends after the block it is in. Holds until stencil_sim_reset.
 STENCIL_SIM_PUBLIC void stencil_sim_cancel(void* context) {
   static_cast<stencil::sim::Context*>(context)->cancelled = true;

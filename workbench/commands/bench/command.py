@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench._version import __version__
+from workbench.amounts import seconds_text
 from workbench.backends.host import ensure_figures
 from workbench.backends.processor import available_threads, processor_name
 from workbench.backends.teams import check_threads
@@ -74,7 +75,7 @@ def run_bench(request: Request, say: Say) -> Results:
     workload = _workload(problem, request)
     cells, threads = shape_text(workload.shape), workload.threads
     say(f"{problem.title}: {problem.scheme}; {cells} cells, {workload.dtype}, {threads} threads")
-    say(f"at most {budget.seconds:.0f} s (--budget); Ctrl-C ends it with a report of what was measured")
+    say(f"at most {seconds_text(budget.seconds)} (--budget); Ctrl-C ends it with a report of what was measured")
     results = Results(
         problem=problem.name,
         title=problem.title,

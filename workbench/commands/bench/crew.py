@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.amounts import seconds_text
 from workbench.commands.bench.contenders import Contender
 
 PATIENCE_SECONDS = 300.0  # for one answer
@@ -96,7 +97,7 @@ class Member:
         seconds = max(0.0, min(within, PATIENCE_SECONDS))
         ready, _, _ = select.select([self._process.stdout], [], [], seconds)
         if not ready:
-            raise ContenderError(f"no answer within {seconds:.0f} s", late=seconds < PATIENCE_SECONDS)
+            raise ContenderError(f"no answer within {seconds_text(seconds)}", late=seconds < PATIENCE_SECONDS)
         line = self._process.stdout.readline()
         if not line:
             raise ContenderError(self._last_words())

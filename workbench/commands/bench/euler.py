@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench import language as cell
 from workbench.backends.base import Array
-from workbench.commands.bench.problem import ArrayForm, Phase, Problem, Shape, State
+from workbench.commands.bench.problem import ArrayForm, Problem, Shape, State, Update
 from workbench.machine import Machine, stencil
 from workbench.solvers import hydro
 from workbench.solvers.hydro.midpoint import advance
@@ -141,6 +141,6 @@ def problem(dim: int) -> Problem:
         dtype="f64",
         machine=partial(machine, dim=dim),
         start=start,
-        array_form=ArrayForm((Phase(_values, tuple(range(dim + 2))),)),
+        array_form=ArrayForm((Update(_values, tuple(range(dim + 2))),)),
         kernels=(("numba", "numba_euler:euler"), ("halide", "halide_euler:euler")),
     )

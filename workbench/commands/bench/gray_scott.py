@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.commands.bench.problem import ArrayForm, Phase, Problem, Shape, State
+from workbench.commands.bench.problem import ArrayForm, Problem, Shape, State, Update
 from workbench.machine import Machine, trace
 
 SPREAD_U, SPREAD_V, FEED, LOSS = 0.16, 0.08, 0.04, 0.1
@@ -57,6 +57,6 @@ GRAY_SCOTT = Problem(
     dtype="f32",
     machine=machine,
     start=start,
-    array_form=ArrayForm((Phase(_values, (0, 1)),)),
+    array_form=ArrayForm((Update(_values, (0, 1)),)),
     kernels=(("numba", "numba_stencils:gray_scott"), ("halide", "halide_stencils:gray_scott")),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.commands.bench.problem import ArrayForm, Phase, Problem, Shape, State, inside, neighbours
+from workbench.commands.bench.problem import ArrayForm, Problem, Shape, State, Update, inside, neighbours
 from workbench.machine import Machine, trace
 
 CENTRE, SIDE = 0.6, 0.1
@@ -53,6 +53,6 @@ HEAT = Problem(
     dtype="f32",
     machine=machine,
     start=start,
-    array_form=ArrayForm((Phase(_values, (1,)),), halo=1, spare=(0,), order=(1, 0)),
+    array_form=ArrayForm((Update(_values, (1,)),), halo=1, spare=(0,), order=(1, 0)),
     kernels=(("numba", "numba_stencils:heat"), ("halide", "halide_stencils:heat")),
 )

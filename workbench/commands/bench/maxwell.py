@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.commands.bench.heat import places
-from workbench.commands.bench.problem import ArrayForm, Phase, Problem, Shape, State, inside
+from workbench.commands.bench.problem import ArrayForm, Problem, Shape, State, Update, inside
 from workbench.machine import Machine, trace
 
 RATIO = 0.5  # c dt / dx
@@ -68,6 +68,6 @@ MAXWELL = Problem(
     dtype="f32",
     machine=machine,
     start=start,
-    array_form=ArrayForm((Phase(_magnetic, (3, 4, 5)), Phase(_electric, (0, 1, 2))), halo=1),
+    array_form=ArrayForm((Update(_magnetic, (3, 4, 5)), Update(_electric, (0, 1, 2))), halo=1),
     kernels=(("numba", "numba_stencils:maxwell"), ("halide", "halide_stencils:maxwell")),
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.amounts import bytes_text, counted
+from workbench.amounts import bytes_text, counted, scaled, seconds_text, span_text
 from workbench.backends.base import Array
 from workbench.backends.host import Ceilings
 from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, Budget
@@ -147,17 +147,18 @@ class Bench:
                 entry = replace(entry, cold_seconds=cold)
         member = self._members[row.name] = crew.start(row, cache=cache)
         answer = member.ask("open", within=self._within(), shape=self._workload.shape)
+        first = time.perf_counter() - member.began - answer["start_seconds"]
         entry = replace(
             entry,
-            first_seconds=time.perf_counter() - member.began - answer["start_seconds"],
+            first_seconds=first,
             bytes_moved=answer.get("bytes", 0.0),
             operations=answer.get("operations", 0.0),
             model=Model.read(answer["model"]) if "model" in answer else None,
         )
         self._build_seconds[row.name] = answer["seconds"]
         self.results = self.results.with_entry(entry)
-        cold = f", cold {entry.cold_seconds:.1f} s" if entry.cold_seconds is not None else ""
-        self._say(f"  {row.label} {entry.version}: first result after {entry.first_seconds:.1f} s{cold}")
+        cold = f", cold {seconds_text(entry.cold_seconds)}" if entry.cold_seconds is not None else ""
+        self._say(f"  {row.label} {entry.version}: first result after {seconds_text(first)}{cold}")
 
     def _within(self) -> float:
         """Seconds until an answer must be there."""
@@ -171,7 +172,7 @@ class Bench:
         reason = f"{'cannot be' if error.refused else 'failed'}: {str(error).strip()}"
         advice = ""
         if error.late:
-            reason = f"cut by the time budget of {self._budget.seconds:.0f} s: {error}"
+            reason = f"cut by the time budget of {seconds_text(self._budget.seconds)}: {error}"
             advice = MORE_TIME
         self.results = self.results.without(Absent(row.name, row.label, reason, advice, error.late))
         self._say(f"  {row.label} {reason}")
@@ -348,13 +349,13 @@ def shape_text(shape: Shape) -> str:
 
 
 def rate_text(rate: float) -> str:
-    """Updates of a cell a second, three digits: "2.35 Gcell/s"."""
-    return f"{rate / 1e9:.3g} Gcell/s" if rate >= 1e9 else f"{rate / 1e6:.3g} Mcell/s"
+    """Updates of a cell a second: "2.35 Gcells/s"."""
+    return scaled(rate, "cells/s")
 
 
 def _round_text(results: Results, number: int, left: float) -> str:
     rates = ", ".join(f"{e.name} {rate_text(e.rates[-1])}" for e in results.entries)
-    return f"round {number} of {results.rounds}: {rates}; {left:.0f} s left"
+    return f"round {number} of {results.rounds}: {rates}; {span_text(left)} left"
 
 
 def _check_memory(problem: Problem, workload: Workload, contenders: int) -> None:

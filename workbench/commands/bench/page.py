@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.amounts import counted
+from workbench.amounts import counted, scaled, seconds_text
 from workbench.commands.bar_plot import Bar, bar_plot
 from workbench.commands.bench.contenders import MORE_TIME
 from workbench.commands.bench.measure import VERIFIED_STEPS, rate_text, shape_text
@@ -49,7 +49,7 @@ def headline(results: Results) -> str:
 
 def cut_text(results: Results) -> str:
     """What the budget left no time for."""
-    return f"The time budget of {results.budget:.0f} s left no time for {' and '.join(results.cut)}"
+    return f"The time budget of {seconds_text(results.budget)} left no time for {' and '.join(results.cut)}"
 
 
 def table_lines(results: Results) -> list[str]:
@@ -194,7 +194,7 @@ def _roofline(results: Results) -> Section:
     caption = (
         f"An update takes {model.operations:.3g} weighted operations and, stepwise, {model.bytes_moved:.3g} bytes by "
         "the plan; what others move is taken to be the same, tiles move less. The roof: a copy's "
-        f"{bandwidth / 1e9:.3g} GB/s, the median of these rounds, and {results.peak / 1e9:.4g} Gop/s of additions and "
+        f"{scaled(bandwidth, 'B/s')}, the median of these rounds, and {scaled(results.peak, 'op/s')} of additions and "
         "multiplications."
     )
     return Section("Roofline", figures=(Figure(svg, caption),))
@@ -207,8 +207,8 @@ def _sizes(results: Results) -> Section:
     for entry in results.ranking:
         points = [(s.cells, s.rates[entry.name]) for s in results.sizes if entry.name in s.rates]
         curves.append(Curve(entry.label, [p[0] for p in points], [p[1] / 1e9 for p in points], marks=True))
-    svg = line_plot(curves, "cells", "Gcell/s", logarithmic=True)
-    head = ("Gcell/s", *(shape_text(s.shape) for s in results.sizes))
+    svg = line_plot(curves, "cells", "Gcells/s", logarithmic=True)
+    head = ("Gcells/s", *(shape_text(s.shape) for s in results.sizes))
     rows = tuple(
         (e.label, *(f"{s.rates[e.name] / 1e9:.3g}" if e.name in s.rates else "" for s in results.sizes))
         for e in results.ranking
@@ -229,7 +229,7 @@ def _first(results: Results) -> Section:
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f} s"
+    return "" if value is None else seconds_text(value)
 
 
 def _method(results: Results) -> Section:

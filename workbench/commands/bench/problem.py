@@ -27,7 +27,7 @@ class ContenderRun(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class Update:
     """New values of the arrays numbered by `targets`, as values(library, arrays); all are computed before any is set.
 
     library: a module with NumPy's names roll, sqrt, where. With a halo, values are those of the domain, without it.
@@ -42,10 +42,10 @@ class ArrayForm:
     """A step as expressions of whole arrays.
 
     halo: cells of zeros around the domain in every array, 0 for none. spare: the fields that have a second array, in
-    this order behind the fields. After the phases, array k is what was array order[k].
+    this order behind the fields. After the updates, array k is what was array order[k].
     """
 
-    phases: tuple[Phase, ...]
+    updates: tuple[Update, ...]
     halo: int = 0
     spare: tuple[int, ...] = ()
     order: tuple[int, ...] = ()

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.commands.bench.heat import places, product
-from workbench.commands.bench.problem import ArrayForm, Phase, Problem, Shape, State, inside, neighbours
+from workbench.commands.bench.problem import ArrayForm, Problem, Shape, State, Update, inside, neighbours
 from workbench.language import coefficients
 from workbench.machine import Machine, trace
 
@@ -63,6 +63,6 @@ def problem(order: int) -> Problem:
         dtype="f32",
         machine=partial(machine, order=order),
         start=start,
-        array_form=ArrayForm((Phase(partial(_values, order=order), (1,)),), halo=order // 2, order=(1, 0)),
+        array_form=ArrayForm((Update(partial(_values, order=order), (1,)),), halo=order // 2, order=(1, 0)),
         kernels=(("numba", "numba_stencils:wave"), ("halide", "halide_stencils:wave")),
     )

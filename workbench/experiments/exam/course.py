@@ -9,10 +9,11 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from workbench.amounts import seconds_text, span_text
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
-from workbench.experiments.exam.ending import Pace, Say, duration_text, interrupted_after
+from workbench.experiments.exam.ending import Pace, Say, interrupted_after
 from workbench.experiments.exam.invariance import Check, Runner, check_genome, checks_of
 from workbench.experiments.exam.results import Results
 from workbench.machine import Machine
@@ -115,7 +116,7 @@ class Exam:
         parts = len(self.checks) + len(self.series) + len(self.left)
         so_far = f"FAILED {self.failures} times so far" if self.failures else "nothing failed so far"
         named, more = ", ".join(self.left[:_NAMED]), len(self.left) - _NAMED
-        why = "interrupted" if self.interrupted else f"its time of {duration_text(self.course.seconds)} was over"
+        why = "interrupted" if self.interrupted else f"its time of {span_text(self.course.seconds)} was over"
         rest = f"{named} and {more} more" if more > 0 else named
         return f"exam not complete ({why}), {so_far}: {count}\nnot examined: {len(self.left)} of {parts} parts: {rest}"
 
@@ -169,7 +170,7 @@ def run_exam(
     interrupted = False
     pace = Pace([len(kind) for kind in kinds], say)
     if course.seconds < inf:
-        say(f"{len(parts)} parts, in {duration_text(course.seconds)} at most")
+        say(f"{len(parts)} parts, in {span_text(course.seconds)} at most")
     try:
         with interrupted_after(course.seconds):
             for _, examine in parts:
@@ -207,5 +208,5 @@ def _measure_once(setting: Setting, machine: Machine, cells: int, threads: int, 
     error = measure_error(setting, machine, cells, threads)
     seconds = time.perf_counter() - begin
     results.keep(setting, program, cells, error, seconds)
-    say(f"  {setting!s:<34}{cells:5d} cells a unit: error {error:.3e} in {seconds:.0f} s")
+    say(f"  {setting!s:<34}{cells:5d} cells a unit: error {error:.3e} in {seconds_text(seconds)}")
     return error

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 
+from workbench.amounts import span_text
+
 Say = Callable[[str], None]
 
 
@@ -62,8 +64,8 @@ class Pace:
         if now - self._told < self.SAY_SECONDS or len(self._finished) == parts:
             return
         self._told = now
-        spent = f"{len(self._finished)} of {parts} parts in {duration_text(now - self._begin)}"
-        self._say(f"  {spent}, about {duration_text(self._left())} left")
+        spent = f"{len(self._finished)} of {parts} parts in {span_text(now - self._begin)}"
+        self._say(f"  {spent}, about {span_text(self._left())} left")
 
     def _left(self) -> float:
         """Of each kind as those of it took that are done; before the first of it, as those of the kind before."""
@@ -76,10 +78,3 @@ class Pace:
             left += rate * (count - done)
             first += count
         return left
-
-
-def duration_text(seconds: float) -> str:
-    """ "40 s", "3 min", "2.5 h"."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.2g} h"

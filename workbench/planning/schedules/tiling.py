@@ -9,6 +9,7 @@ from workbench.errors import PlanError
 from workbench.graph import Gather, Graph, Kernel, Periodic
 from workbench.graph.diagnostics import REPEATED
 from workbench.graph.naming import formula, own_name, value_name
+from workbench.graph.side_rules import maps_nearby, rule_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
 from workbench.planning.lines import line_of as _line
@@ -68,7 +69,7 @@ def refusal(kernel: Kernel, step: Step, dim: int) -> Refusal | None:
 
     What the values mean comes first, then what is not built yet.
     """
-    return next(_reductions(kernel, step), None) or next(_not_built(kernel, step, dim), None)
+    return next(_reductions(kernel, step), None) or next(_not_built(kernel, step), None)
 
 
 def loops_refusal(graph: Graph) -> Refusal | None:
@@ -99,7 +100,7 @@ def _needs(kernel: Kernel, reduction: int) -> str:
     return "each step"
 
 
-def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
+def _not_built(kernel: Kernel, step: Step) -> Iterator[Refusal]:
     """What tiles cannot do so far."""
     yield from _other_axes(kernel, step)
     for read in (read for loop in step.subkernels for read in loop.reads if read.anywhere):
@@ -134,6 +135,10 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
 
 
 def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:
+    for rule in (rule for pair in sides_of(kernel, fill.node) for rule in pair):
+        if not (maps_nearby(rule) or isinstance(rule, Periodic)):
+            what = f"{value_name(kernel, fill.node)} takes ghost cells from the other side by {rule_name(rule)}"
+            yield _later(what, _line(kernel, fill.node))
     if fill.source != fill.target:
         yield _later(f"{value_name(kernel, fill.node)} is extended in two ways", _line(kernel, fill.node))
 

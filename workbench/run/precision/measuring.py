@@ -95,7 +95,7 @@ def measure(
         for step, four in enumerate(zip(*(looks(g, start, steps) for g in graphs), strict=True), 1):
             last = four
             _walk(walk, four[0], four[2], step)
-        rows, agreement = _rows(graph, walk, last)
+        rows, agreement = _rows(walk, last)
         exact = {name: last[2].after[name] for name, _ in walk.kernel.stores() if graph.static(name).type.is_float}
         scales = {name: walk.scales[node] for name, node in walk.kernel.stores() if name in exact}
 
@@ -258,7 +258,7 @@ def _note_branch(walk: _Walk, index: int, cells: int, step: int) -> None:
         walk.branches[f"{where}a condition of {name} is another in {counted(cells, 'cell')}, step {step}"] = None
 
 
-def _rows(graph: Graph, walk: _Walk, last: tuple[Look, ...]) -> tuple[tuple[ValueRow, ...], float]:
+def _rows(walk: _Walk, last: tuple[Look, ...]) -> tuple[tuple[ValueRow, ...], float]:
     """Results, then named values, after the last step; and how far the exact results are from those of more digits."""
     kernel, agreement = walk.kernel, 0.0
     rows: list[ValueRow] = []

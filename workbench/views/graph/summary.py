@@ -9,7 +9,7 @@ from workbench.amounts import counted
 from workbench.backends.registry import SHOWN
 from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.pipeline import memory_of
-from workbench.planning.allocation import wishes_of
+from workbench.planning.allocation import hint_reasons
 from workbench.planning.axes import axes_text
 from workbench.planning.cost import near_cost, step_cost, whole_cost
 from workbench.planning.emission import emit
@@ -33,7 +33,7 @@ class GraphNode:
 
     title: the name in the cell or "". label: what every view and error calls it. symbol: a few characters for inside
     the node. instruction: its kind. storage: where it lives; forced: why nothing else is possible, "" if it is free;
-    wish: why it is stored or not if it asks to roll, else "". rolling: that it has no array, else "". outside: where
+    hinted: why it is stored or not if it asks to roll, else "". rolling: that it has no array, else "". outside: where
     beyond the domain it is needed. loads: array reads of its own formula, None if not counted. evaluations: how often a
     cell computes it, in all sub-kernels and at all offsets; 1 for what is computed once. subkernels: names of those
     that compute it. is_number: the same in all cells and known before the step.
@@ -48,7 +48,7 @@ class GraphNode:
     type: str
     storage: str
     forced: str
-    wish: str
+    hinted: str
     rolling: str
     outside: str
     loads: int | None
@@ -157,7 +157,7 @@ def summarise_graph(
     lines = [tuple(sorted({span.line for span in node.spans})) for node in nodes]
     known, labels = numbers(planned.kernel), value_names(planned.kernel)
     marks = sync_marks(plan, planned.kernel.name)
-    wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
+    reasons = hint_reasons(planned.kernel, plan.choices.plan.values, planned.storage)
     counted = len(nodes) <= _COUNTED
     rolling = rolling_planes(planned.observed)
     made = tuple(
@@ -171,7 +171,7 @@ def summarise_graph(
             type=f"{node.type}" if node.type is not None else "",
             storage="" if isinstance(node.instruction, Store) else planned.storage[index].value,
             forced=refusal(plan, ref),
-            wish=wishes.get(index, ""),
+            hinted=reasons.get(index, ""),
             rolling=rolling_text(rolling[index]) if index in rolling else "",
             outside=_outside(planned, index),
             loads=_loads(planned, index) if counted and node.is_local else None,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from workbench.amounts import seconds_text
 from workbench.errors import StencilError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan
@@ -23,7 +24,7 @@ from workbench.views.graph.summary import GraphSummary, describe_graph, plan_lin
 from workbench.views.graph.words import details_text, storage_text
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.hints import hint_text
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.retyping import choices_with_type
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
@@ -358,7 +359,7 @@ class GraphView:
 
 
 def open_graph_view(
-    looked_at: Program | Inspection, *, kernel: str = "", simulation: Simulation | None = None
+    looked_at: Inspected | Inspection, *, kernel: str = "", simulation: Simulation | None = None
 ) -> GraphView:
     """A view of a machine's graph, or one more view of an inspection; live where a page can draw it.
 
@@ -376,12 +377,12 @@ def open_graph_view(
     begin = time.perf_counter()
     with SlowNotice(f"{laying_out_text(graph.name, values)}\nTo stop: the ■ button, or Esc I I.", seconds=0) as notice:
         view = _open(looked_at, kernel, simulation)
-        seconds = time.perf_counter() - begin
-        notice.leave(f"the graph of {graph.name}, {len(view.summary.nodes)} values, was laid out in {seconds:.1f} s")
+        took = seconds_text(time.perf_counter() - begin)
+        notice.leave(f"the graph of {graph.name}, {len(view.summary.nodes)} values, was laid out in {took}")
     return view
 
 
-def _open(looked_at: Program | Inspection, kernel: str, simulation: Simulation | None) -> GraphView:
+def _open(looked_at: Inspected | Inspection, kernel: str, simulation: Simulation | None) -> GraphView:
     view = GraphView(inspect_machine(looked_at, simulation), kernel)
     if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
         from workbench.views.graph.pane import GraphPane

@@ -11,7 +11,7 @@ def storage_text(node: GraphNode) -> str:
         return "no value"
     if node.forced:
         return f"{node.storage}, and cannot be flipped: {node.forced}"
-    told = "; ".join(text for text in (node.wish, node.rolling) if text)
+    told = "; ".join(text for text in (node.hinted, node.rolling) if text)
     return f"{node.storage}: {told}" if told else node.storage
 
 

@@ -8,14 +8,14 @@ import time
 import weakref
 from collections.abc import Callable
 
-from workbench.amounts import seconds_text
+from workbench.amounts import counted, seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, RequestDropped, Swapped
 from workbench.planning.choices import Choices
-from workbench.run.hooks import asked_choices, is_closed, time_launches
+from workbench.run.hooks import asked_choices, is_closed, time_launches, when_timed
 from workbench.run.simulation import Simulation
-from workbench.run.timing import StepTime, timed
-from workbench.views.inspection.inspection import Inspection, Measurement, Program, Status
+from workbench.run.timing import StepTime
+from workbench.views.inspection.inspection import Inspected, Inspection, Measurement, Status
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
 TOLD_SECONDS = 0.05  # what takes less is nobody's answer to "why did it take so long"
@@ -127,7 +127,7 @@ class Following:
                 following._timed(time, simulation)
 
         # Called by hand or, once, when nobody follows any more.
-        self._stop_timing = weakref.finalize(self, timed(simulation._state, told, once=False))
+        self._stop_timing = weakref.finalize(self, when_timed(simulation, told))
 
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
@@ -139,7 +139,7 @@ class Following:
                 self.inspection.report_measured(measured)
 
 
-def inspect_machine(looked_at: Program | Inspection, simulation: Simulation | None = None) -> Inspection:
+def inspect_machine(looked_at: Inspected | Inspection, simulation: Simulation | None = None) -> Inspection:
     """The inspection that is given, or a new one of a machine; a simulation of it runs from now on what is chosen.
 
     Raises RunError for a simulation of another program.
@@ -176,11 +176,15 @@ def swap_text(event: Swapped) -> str:
     """When new code took over, and what took that long."""
     parts = []
     if event.planning_seconds >= TOLD_SECONDS:
-        parts.append(f"planning took {event.planning_seconds:.2f} s")
-    parts.append("it was compiled before" if event.from_cache else f"the compiler took {event.compile_seconds:.2f} s")
+        parts.append(f"planning took {seconds_text(event.planning_seconds)}")
+    parts.append(
+        "it was compiled before" if event.from_cache else f"the compiler took {seconds_text(event.compile_seconds)}"
+    )
     if event.waiting_seconds >= TOLD_SECONDS:
-        parts.append(f"the run needed {event.waiting_seconds:.2f} s to get between two steps")
-    return f"new code runs since step {event.steps}, {event.seconds:.2f} s after the request: {', '.join(parts)}"
+        parts.append(f"the run needed {seconds_text(event.waiting_seconds)} to get between two steps")
+    return (
+        f"new code runs since step {event.steps}, {seconds_text(event.seconds)} after the request: {', '.join(parts)}"
+    )
 
 
 def _expectation(event: Planned) -> str:
@@ -189,7 +193,7 @@ def _expectation(event: Planned) -> str:
     figure = (
         f"about {seconds_text(expected)}" if expected is not None else f"at least {seconds_text(event.bound_seconds)}"
     )
-    loops = "1 sub-kernel" if event.subkernels == 1 else f"{event.subkernels} sub-kernels"
+    loops = counted(event.subkernels, "sub-kernel")
     return f"compiling {loops}, {event.bytes_per_cell:g} bytes a cell: a step will take {figure}"
 
 

@@ -32,7 +32,7 @@ TOPICS: tuple[Topic, ...] = get_args(Topic)
 _KEPT = 32  # changes and sources, of those made and looked at last
 
 
-class Program(Protocol):
+class Inspected(Protocol):
     """A machine, as far as it is looked at."""
 
     @property
@@ -88,7 +88,7 @@ class Inspection:
     its own. Refusals (PlanError) leave everything as it was.
     """
 
-    def __init__(self, machine: Program, *, backend: str = "", simulation: Simulation | None = None) -> None:
+    def __init__(self, machine: Inspected, *, backend: str = "", simulation: Simulation | None = None) -> None:
         """Plans the machine; raises PlanError if its choices cannot be met.
 
         backend: whose source is shown; default the simulation's, else the machine's own.
@@ -113,7 +113,7 @@ class Inspection:
     # --- what is looked at --------------------------------------------------------------------------------------------
 
     @property
-    def machine(self) -> Program:
+    def machine(self) -> Inspected:
         """The machine with the choices of now."""
         with self._lock:
             return self._machine.with_choices(self._plan.choices)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph import value_name
-from workbench.planning.allocation import wishes_of
+from workbench.planning.allocation import hint_reasons
 from workbench.planning.plan import Plan, Storage
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 
@@ -20,8 +20,8 @@ def describe_selection(plan: Plan, selection: Selection | None) -> str:
         case ValueRef(kernel, node):
             planned = plan.kernel(kernel)
             storage = planned.storage[node]
-            wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
-            why = planned.forced[node] or wishes.get(node, "")
+            reasons = hint_reasons(planned.kernel, plan.choices.plan.values, planned.storage)
+            why = planned.forced[node] or reasons.get(node, "")
             lines = cell_lines_of(plan, selection)
             where = f", line {', '.join(map(str, lines))} of the cell" if lines else ""
             reason = f" ({why})" if why and storage is not Storage.GLOBAL else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from workbench.amounts import bytes_text
 from workbench.views.field.figure import svg_of
 from workbench.views.field.summary import thinner
 from workbench.views.field.words import describe
@@ -66,7 +67,7 @@ def parts_html(machine: str, parts: Sequence[Part]) -> str:
     for part in parts:
         html = part.html
         if len(html) > left:
-            html = f"<p>left out: {len(html) / 1000:.0f} kB are too much for a saved notebook</p>{_words(part)}"
+            html = f"<p>left out: {bytes_text(len(html))} are too much for a saved notebook</p>{_words(part)}"
         elif not html:
             html = _words(part)
         left -= len(html)

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.errors import RunError, StencilError
 from workbench.run.simulation import Simulation
 from workbench.views.inspection.following import follow, inspect_machine
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.inspector.html import Part, parts_html, still_html, still_words
 from workbench.views.kinds import VIEWS, ViewKind
@@ -132,7 +132,7 @@ class Inspector:
 
 
 def open_inspector(
-    looked_at: Program | Inspection, simulation: Simulation | None = None, *, field: str = ""
+    looked_at: Inspected | Inspection, simulation: Simulation | None = None, *, field: str = ""
 ) -> Inspector:
     """All views of a machine, and of a simulation of it. Raises RunError for a simulation of another program."""
     return Inspector(inspect_machine(looked_at, simulation), field)

@@ -16,11 +16,11 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from workbench.amounts import in_digits
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
 from workbench.graph.spaces import axis_name
 from workbench.run.calling import Terms
-from workbench.run.progress import in_digits
 from workbench.views.graph.layout import shortened
 from workbench.views.launch.drawing import LINE, POINT, footprint, owner_colour, plane_of
 from workbench.views.launch.summary import Curve, LaunchSummary

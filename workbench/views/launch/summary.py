@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
+from workbench.amounts import in_digits
 from workbench.backends.device_instance import layout_of
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of
 from workbench.backends.launch_trace import LaunchTrace
@@ -26,7 +27,6 @@ from workbench.codegen.cuda.render import render_cuda
 from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
 from workbench.run.calling import Terms, terms_of
-from workbench.run.progress import in_digits
 from workbench.views.launch.tiles import locality_lines
 
 ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said

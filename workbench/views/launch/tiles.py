@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.amounts import scaled
 from workbench.backends.host import host_figures
 from workbench.backends.processor import cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
@@ -29,4 +30,4 @@ def locality_lines(
 
 def forecast_text(forecast: Forecast) -> str:
     """One line: the rate, and what takes the most time."""
-    return f"{forecast.shape}: {forecast.rate / 1e9:.3g} Gcells/s expected of all threads; limit: {forecast.limit}"
+    return f"{forecast.shape}: {scaled(forecast.rate, 'cells/s')} expected of all threads; limit: {forecast.limit}"

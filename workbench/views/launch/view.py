@@ -17,7 +17,7 @@ from workbench.planning.tunables import TUNABLES, UNROLLED, folds_along_axes, se
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.inspection.following import inspect_machine
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef
 from workbench.views.launch.drawing import draw_launch
@@ -244,7 +244,7 @@ class LaunchView:
 
 
 def open_launch_view(
-    looked_at: Program | Inspection, *, backend: str = "", simulation: Simulation | None = None
+    looked_at: Inspected | Inspection, *, backend: str = "", simulation: Simulation | None = None
 ) -> LaunchView:
     """A view of a machine's launches, or one more view of an inspection; live where a page can draw it.
 

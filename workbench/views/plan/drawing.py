@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from workbench.amounts import bytes_text, seconds_text
+from workbench.backends.host import figures_text
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle, text_width
-from workbench.views.plan.summary import Life, PlanSummary, ceilings_text
+from workbench.views.plan.summary import Life, PlanSummary
 
 FIELD_COLOUR = "#56b4e9"
 OTHER_COLOUR = "#e69f00"
@@ -142,7 +143,7 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
 
     shapes: list[Shape] = [
         Label((12, top + 14), "Roofline of this host", _INK, 14),
-        Label((12, top + 32), ceilings_text(summary.figures), _INK, 12),
+        Label((12, top + 32), figures_text(summary.figures), _INK, 12),
         rectangle(left, upper, right - left, lower - upper, "", _FAINT),
     ]
     for power in range(round(x_low), round(x_high) + 1):

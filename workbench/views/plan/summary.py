@@ -8,6 +8,7 @@ from math import ceil, floor, log10, prod
 from typing import Literal
 
 from workbench.amounts import bytes_text, counted, seconds_text
+from workbench.backends.host import figures_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
@@ -276,13 +277,8 @@ def describe_plan(summary: PlanSummary) -> str:
     lines.append(f"  launches: {'; '.join(summary.launches)}")
     most = max(summary.live, default=0)
     lines.append(f"  arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)}; in use at most {bytes_text(most)}")
-    lines.append(f"  ceilings: {ceilings_text(summary.figures)}")
+    lines.append(f"  ceilings: {figures_text(summary.figures)}")
     return "\n".join(lines)
-
-
-def ceilings_text(figures: HostFigures) -> str:
-    """The two ceilings and how they are known."""
-    return f"memory {figures.bandwidth / 1e9:.3g} GB/s, arithmetic {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
 
 
 def measured_text(seconds: float | None, spread: float | None = None) -> str:

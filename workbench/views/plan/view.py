@@ -16,7 +16,7 @@ from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.inspection.following import inspect_machine
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of, values_of
 from workbench.views.inspection.telling import describe_selection
@@ -278,7 +278,7 @@ class PlanView:
         return bundle
 
 
-def open_plan_view(looked_at: Program | Inspection, *, simulation: Simulation | None = None) -> PlanView:
+def open_plan_view(looked_at: Inspected | Inspection, *, simulation: Simulation | None = None) -> PlanView:
     """A view of a machine's plan, or one more view of an inspection; live where a page can draw it.
 
     simulation: of this machine; what it measures is shown.

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from workbench.amounts import bytes_text, seconds_text
-from workbench.backends.base import Program as BuiltProgram
+from workbench.amounts import bytes_text, scaled, seconds_text, share_text, span_text
+from workbench.backends.base import Program
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import measured_figures
@@ -21,10 +21,11 @@ from workbench.planning.axes import loop_extents
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
-from workbench.run.progress import in_digits
+from workbench.run.hooks import read_state
 from workbench.run.simulation import Simulation
+from workbench.run.state import State
 from workbench.run.timing import StepTime, time_of
-from workbench.views.inspection.inspection import Program
+from workbench.views.inspection.inspection import Inspected
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def summarise_living(simulation: Simulation, figures: HostFigures | None = None)
     """How a simulation does, of one whole step; None for one that was closed."""
     ceilings = figures or measured_figures()
     try:
-        return simulation._owner.do(lambda: _simulation(simulation, ceilings))
+        return read_state(simulation, lambda state: _simulation(simulation, state, ceilings))
     except RunError:  # closed, maybe just now by another thread
         return None
 
@@ -174,16 +175,8 @@ def detail_lines(simulation: LivingSimulation) -> tuple[str, ...]:
     """What is known of its program and its sub-kernels, a line each."""
     seconds, age = simulation.step_seconds, simulation.age
     step = "no step yet" if seconds is None else f"{seconds_text(seconds)} a step"
-    made = "" if age is None else f", binary made {age_text(age)} ago"
+    made = "" if age is None else f", binary made {span_text(age)} ago"
     return (f"{step}; {simulation.build}{made}", *(_subkernel_text(subkernel) for subkernel in simulation.subkernels))
-
-
-def age_text(seconds: float) -> str:
-    """Seconds, minutes, hours or days."""
-    for size, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
-        if seconds >= size:
-            return f"{in_digits(seconds / size, 3)} {unit}"
-    return f"{max(seconds, 0.0):.2g} s"
 
 
 def _subkernel_text(subkernel: LivingSubkernel) -> str:
@@ -196,7 +189,7 @@ def _cells(subkernel: LivingSubkernel) -> tuple[str, str, str, str, str]:
     """Name, calls, seconds a call, bandwidth and the compiler's word."""
     seconds, bandwidth = subkernel.seconds, subkernel.bandwidth
     call = "not timed" if seconds is None else f"{seconds_text(seconds)} each"
-    reached = "" if bandwidth is None else f"{bandwidth / 1e9:.3g} GB/s{_share(bandwidth, subkernel.ceiling)}"
+    reached = "" if bandwidth is None else f"{scaled(bandwidth, 'B/s')}{_share(bandwidth, subkernel.ceiling)}"
     return subkernel.name, f"{subkernel.calls:,}", call, reached, subkernel.compiler
 
 
@@ -204,11 +197,11 @@ def _share(bandwidth: float, ceiling: float) -> str:
     """What the bandwidth is beside that which was measured, in brackets; a higher one is the measured one itself."""
     if not ceiling:
         return ""
-    return f" ({min(100.0, 100 * bandwidth / ceiling):.0f} % of the measured bandwidth)"
+    return f" ({share_text(min(1.0, bandwidth / ceiling))} of the measured bandwidth)"
 
 
 def _machine(machine: object) -> LivingMachine:
-    program: Program = machine  # type: ignore[assignment]  # the room above defines it, this one reads it
+    program: Inspected = machine  # type: ignore[assignment]  # the room above defines it, this one reads it
     graph, plan = program.graph, program.choices.plan.values
     chosen = len(plan.manifest | plan.delayed)
     nodes = sum(len(kernel.nodes) for kernel in graph.kernels)
@@ -216,9 +209,8 @@ def _machine(machine: object) -> LivingMachine:
     return LivingMachine(graph.name, graph.dim, fields, nodes, f", {chosen} chosen" if chosen else "")
 
 
-def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSimulation:
+def _simulation(simulation: Simulation, state: State, figures: HostFigures | None) -> LivingSimulation:
     """In the thread that owns the state."""
-    state = simulation._state
     program = state.compiled.program
     time_now = time_of(state)
     built = getattr(program, "built", None)
@@ -234,20 +226,20 @@ def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSi
         None if time_now is None else time_now.seconds,
         _build_text(simulation.backend, program.from_cache, program.compile_seconds),
         age,
-        _subkernels(simulation, time_now, figures),
+        _subkernels(simulation, state, time_now, figures),
     )
 
 
 def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
     if row_of(backend).runs_on == "nothing":
         return "interpreted"
-    return "found in the cache" if from_cache else f"compiled in {in_digits(seconds, 2)} s"
+    return "found in the cache" if from_cache else f"compiled in {seconds_text(seconds)}"
 
 
 def _subkernels(
-    simulation: Simulation, time_now: StepTime | None, figures: HostFigures | None
+    simulation: Simulation, state: State, time_now: StepTime | None, figures: HostFigures | None
 ) -> tuple[LivingSubkernel, ...]:
-    state, runs_on = simulation._state, row_of(simulation.backend).runs_on
+    runs_on = row_of(simulation.backend).runs_on
     plan, said = state.compiled.plan, compiler_words(state.compiled.program)
     timed = {(t.kernel, t.observed, t.launch, t.member): t for t in (time_now.launches if time_now else ())}
     found = []
@@ -293,7 +285,7 @@ def _mostly_observed(kernel: str, timed: Mapping[tuple[str, bool, int, int], obj
 _words: weakref.WeakKeyDictionary[object, Mapping[tuple[str, str], str]] = weakref.WeakKeyDictionary()
 
 
-def compiler_words(program: BuiltProgram) -> Mapping[tuple[str, str], str]:
+def compiler_words(program: Program) -> Mapping[tuple[str, str], str]:
     """(kernel, sub-kernel) -> what the compiler said when it made this program; asked once a program."""
     if program not in _words:
         _words[program] = program.compiler_words()

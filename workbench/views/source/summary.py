@@ -11,7 +11,7 @@ from workbench.codegen.source import LineOrigin, Source
 from workbench.graph import Broadcast, Extend, Shift, Store, value_name
 from workbench.planning.plan import Plan
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef
-from workbench.views.source.difference import Fold, Row, compare_lines, count_changes, folds_of
+from workbench.views.source.difference import FoldedLines, LinePair, compare_lines, count_changes, folds_of
 from workbench.views.source.highlighting import Language, Piece, highlight
 
 # A definition begins at the left edge of the generated text and ends with a brace there.
@@ -81,8 +81,8 @@ class SourceSummary:
     text: SourceText
     cell: tuple[SourceLine, ...] = ()
     before: SourceText | None = None
-    rows: tuple[Row, ...] = ()
-    folds: tuple[Fold, ...] = ()
+    rows: tuple[LinePair, ...] = ()
+    folds: tuple[FoldedLines, ...] = ()
 
     def lines_of(self, selection: Selection | None) -> tuple[int, ...]:
         """Lines of the text that belong to what is selected, ascending."""

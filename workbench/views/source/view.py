@@ -12,7 +12,7 @@ from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan
 from workbench.views.faults import fault_text
-from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import CellLine, Selection, ValueRef, cell_lines_of
 from workbench.views.inspection.telling import describe_selection, name_of
@@ -261,7 +261,7 @@ class SourceView:
         return bundle
 
 
-def open_source_view(looked_at: Program | Inspection, *, backend: str = "") -> SourceView:
+def open_source_view(looked_at: Inspected | Inspection, *, backend: str = "") -> SourceView:
     """A view of a machine's generated text, or one more view of an inspection; live where a page can draw it.
 
     backend: one that has a text; default what the inspection looks at. Raises RunError for another one.

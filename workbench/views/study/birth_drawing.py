@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from workbench.amounts import scaled
 from workbench.errors import TuningError
 from workbench.tuning.history import BIRTHS
 from workbench.tuning.trials import Individual
@@ -88,7 +89,7 @@ def _strips(child: Individual, parents: Sequence[Individual], top: float) -> lis
 
 def _named(one: Individual) -> str:
     score = one.final_score
-    return f"{one.number}: {'failed' if score is None else f'{score / 1e6:.3g} Mcells/s'}"
+    return f"{one.number}: {'failed' if score is None else scaled(score, 'cells/s')}"
 
 
 def _strip(words: str, colours: Sequence[str], y: float) -> list[Shape]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
-from workbench.amounts import counted, error_text, seconds_text
+from workbench.amounts import counted, error_text, scaled, seconds_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
 from workbench.tuning.study_text import changes_text, left_text, trouble
@@ -141,11 +141,8 @@ class StudySummary:
         if self.trouble:
             lines.append(self.trouble)
         if self.best is not None and self.best.score is not None:
-            speed = (
-                f"{self.best.score:.3g} Gcells/s"
-                if prod(self.extents) > 1
-                else seconds_text(1 / _GIGA / self.best.score)
-            )
+            rate = _GIGA * self.best.score
+            speed = scaled(rate, "cells/s") if prod(self.extents) > 1 else seconds_text(1 / rate)
             found = f"{speed}, {self.gain:.2f} x the start"
             if self.best.share is not None:
                 found += f", {100 * self.best.share:.0f} % of what the ceilings allow"

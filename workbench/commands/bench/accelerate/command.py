@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.amounts import seconds_text
 from workbench.backends.processor import available_threads
 from workbench.backends.teams import check_threads
 from workbench.commands.bench.accelerate.ablations import ABLATIONS, FEW_STEPS, STEPS, point
@@ -106,7 +107,7 @@ def _raced(
 
 
 def _words(program: Program) -> str:
-    return ", ".join(f"{t.label} {1e3 * t.median:.4g} ms" for t in program.timings if t.seconds)
+    return ", ".join(f"{t.label} {seconds_text(t.median)}" for t in program.timings if t.seconds)
 
 
 @contextlib.contextmanager

@@ -43,11 +43,11 @@ class NumpyMarch:
         self._arrays: list[Any] = padded(arrays, problem.array_form)
 
     def advance(self, steps: int) -> None:
-        """Each phase of each step in turn."""
+        """Each update of each step in turn."""
         form, arrays = self._domain.form, self._arrays
         for _ in range(steps):
-            for phase in form.phases:
-                for target, value in zip(phase.targets, phase.values(np, arrays), strict=True):
+            for update in form.updates:
+                for target, value in zip(update.targets, update.values(np, arrays), strict=True):
                     if form.halo:
                         arrays[target][self._domain.slices] = value
                     else:
@@ -77,8 +77,8 @@ class JaxMarch:
 
         def step(_: Any, state: Any) -> Any:  # noqa: ANN401
             now = list(state)
-            for phase in form.phases:
-                for target, value in zip(phase.targets, phase.values(jnp, now), strict=True):
+            for update in form.updates:
+                for target, value in zip(update.targets, update.values(jnp, now), strict=True):
                     now[target] = now[target].at[here].set(value) if form.halo else value
             return tuple(in_order(now, form))
 
@@ -112,8 +112,8 @@ class TorchMarch:
 
         def step(state: list[Any]) -> list[Any]:
             now = list(state)
-            for phase in form.phases:
-                for target, value in zip(phase.targets, phase.values(torch, now), strict=True):
+            for update in form.updates:
+                for target, value in zip(update.targets, update.values(torch, now), strict=True):
                     if form.halo:
                         now[target][here] = value
                     else:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, Literal, get_args
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, seconds_text
 from workbench.tuning.configuration import Configuration
 from workbench.tuning.independence import (
     Optimum,
@@ -251,8 +251,8 @@ def _watched(process: subprocess.Popen[bytes], output: IO[bytes], timeout: float
         left = math.inf if timeout is None else timeout
         while not over.wait(min(left, _LOOK_SECONDS)):
             left = math.inf if timeout is None else timeout - (time.monotonic() - begin)
-            if left <= 0:
-                ended.append(f"{_LATE} {timeout:g} s")
+            if timeout is not None and left <= 0:
+                ended.append(f"{_LATE} {seconds_text(timeout)}")
             elif os.fstat(output.fileno()).st_size > _MOST_PRINTED:
                 ended.append(f"it printed more than {bytes_text(_MOST_PRINTED)}")
             if ended:

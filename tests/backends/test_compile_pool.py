@@ -286,22 +286,23 @@ def start_python(host, tmp_path, program):
     )
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_an_interrupt_stops_all_compilers(host, tmp_path, count):
+@pytest.mark.parametrize(("count", "parts"), [(1, 1), (2, 1), (1, 2)])
+def test_an_interrupt_stops_all_compilers(host, tmp_path, count, parts):
     program = f"""
         from dataclasses import replace
         from workbench.backends.compile_pool import build, default_compiler
         from tests_slow import SLOW
-        compiler = replace(default_compiler(), jobs={count})
+        compiler = replace(default_compiler(), jobs={count * parts})
+        cut = lambda most: (SLOW.text,) * {parts}
         print("ready", flush=True)
         try:
-            build([replace(SLOW, flags=(f"-DN={{n}}",)) for n in range({count})], compiler)
+            build([replace(SLOW, flags=(f"-DN={{n}}",), cut=cut) for n in range({count})], compiler)
         except KeyboardInterrupt:
             print("interrupted")
     """
     process = start_python(host, tmp_path, program)
     assert process.stdout.readline() == "ready\n"
-    while len(list((tmp_path / "scratch").glob("*/slow.cpp"))) < count:
+    while len(list((tmp_path / "scratch").glob("**/slow.cpp"))) < count * parts:
         assert process.poll() is None
         time.sleep(0.01)
     time.sleep(0.2)

@@ -251,7 +251,10 @@ def _compile(
             return part, report
 
         with ThreadPoolExecutor(len(texts), thread_name_prefix="compile") as pool:
-            parts = _results([pool.submit(make, number) for number in range(len(texts))])
+            try:
+                parts = _results([pool.submit(make, number) for number in range(len(texts))])
+            finally:  # an interrupt stops the compilers, for which the pool waits
+                failed.set()
         objects = [*(path for path, _ in parts), *linked]
         library, said = _compile_text(unit, "", folder, compiler, key, cancelled, flags, objects)
         return library, "".join(report for _, report in parts) + said

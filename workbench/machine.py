@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench import pipeline
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
-from workbench.errors import RunError, StencilError
+from workbench.errors import PlanError, RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
 from workbench.graph import Graph
 from workbench.graph.display_hook import Bundle, bundle_of
@@ -134,6 +134,8 @@ class Machine:
         their launch parameters by the values they compute. Choices that change results stay. `carried` of the result,
         and its text, list what was transferred. Raises PlanError if the choices cannot be met.
         """
+        if not isinstance(other, Machine):
+            raise PlanError(f"{type(other).__name__} has no choices of a machine", advice="Pass another machine.")
         name = planned_backend(self.backend)
         choices, report = transfer_plan(
             other.plan(name), self.plan(name).graph, self.choices, lambda chosen: plan_for(self.graph, chosen, name)

@@ -148,3 +148,10 @@ def test_labels_tell_apart_what_plays_another_part():
     assert named["left"] != named["right"]
     turned = wb.trace(BLUR.replace("u[-1]", "u[+2]")).graph.kernels[0]
     assert labels_of(turned).exact != exact
+
+
+def test_choices_come_from_a_machine():
+    machine = wb.trace(BLUR)
+    for other in (3, machine.choices, machine.genome):
+        with pytest.raises(PlanError, match="has no choices of a machine"):
+            machine.with_choices_of(other)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import count
 from math import inf
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def test_load_of_a_round_is_of_no_finalist():
     assert raced_seconds([]) == []
 
 
+def tried_in_order(points, evaluator, landscape, folder):
+    """A study of these points alone, the first of which is the start: its individuals."""
+    candidates = Recorded(landscape, points[0])
+    plan = Plan(candidates, lambda: None, 1, "random", Budget(len(points)), start=tuple(points[1:]))
+    with open_ledger(folder / "s.sqlite") as ledger:
+        Experiment(plan, ledger, evaluator, lambda new: None, lambda idle: True).run()
+        return ledger.individuals()
+
+
 def test_candidates_take_turns_with_the_start_until_one_is_twice_as_fast(tmp_path):
     """Scores are by the start's time of the first minutes, whatever the load is later; what was measured is kept."""
     landscape = read_landscape(FOLDER / "jac3d.npz")
@@ -90,16 +100,39 @@ def test_candidates_take_turns_with_the_start_until_one_is_twice_as_fast(tmp_pat
         def _measure(self, text):
             return lambda: seconds[text] * self.load
 
-    plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(5), start=tuple(points[1:]))
-    with open_ledger(tmp_path / "s.sqlite") as ledger:
-        Experiment(plan, ledger, Timed(landscape), lambda new: None, lambda idle: True).run()
-        individuals = ledger.individuals()
+    individuals = tried_in_order(points, Timed(landscape), landscape, tmp_path)
     assert [one.against for one in individuals] == [0, 1, 1, 3, 3]
     assert [one.paired for one in individuals] == pytest.approx([0.0, 12.0, 8.0, 7.8, 3.8])
     assert [1 / one.score for one in individuals] == pytest.approx([20.0, 12.0, 8.0, 7.8, 3.8])
     assert individuals[1].outcome.samples == (18.0,) * 7
     assert individuals[1].outcome.beside == (30.0,) * 7
     assert individuals[1].samples == pytest.approx((12.0,) * 7)
+
+
+def test_a_candidate_that_takes_long_now_and_then_makes_no_other_look_fast(tmp_path):
+    """The third takes 30 times longer in most turns with the fourth, which is scored alone; then the start is back."""
+    landscape = read_landscape(FOLDER / "jac3d.npz")
+    points = list(landscape.space)[:5]
+    seconds = dict(zip(map(json.dumps, points), (10.0, 6.0, 4.0, 5.0, 5.0), strict=True))
+    third = json.dumps(points[2])
+
+    class Fitful(Replayer):
+        def _measure(self, text):
+            turns = count()
+            fitful = text == third
+
+            def measure():
+                return seconds[text] * (30.0 if fitful and self.asked == points[3] and next(turns) else 1.0)
+
+            return measure
+
+        def evaluate(self, text, **asked):
+            self.asked = tuple(json.loads(text))
+            return super().evaluate(text, **asked)
+
+    individuals = tried_in_order(points, Fitful(landscape), landscape, tmp_path)
+    assert [one.against for one in individuals] == [0, 1, 1, 3, 1]
+    assert [one.first_seconds for one in individuals] == pytest.approx([10.0, 6.0, 4.0, 5.0, 5.0])
 
 
 class Loaded(Replayer):

@@ -5,7 +5,6 @@ import os
 import random
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import count
 from math import inf
 from pathlib import Path
 
@@ -287,32 +286,3 @@ def test_what_is_measured_beside_must_be_steady():
     assert is_steady(())
     assert is_steady((1.45, 1.46, 1.47, 40.0, 40.2))
     assert not is_steady((40.6, 37.6, 1.45, 40.2, 39.8))
-
-
-def test_a_candidate_that_takes_long_now_and_then_makes_no_other_look_fast(tmp_path):
-    """The third is twice as fast as the start, but for most turns with the fourth, which is scored alone, and later."""
-    landscape = read_landscape(FOLDER / "jac3d.npz")
-    points = list(landscape.space)[:5]
-    seconds = dict(zip(map(json.dumps, points), (10.0, 6.0, 4.0, 5.0, 5.0), strict=True))
-    third = json.dumps(points[2])
-
-    class Fitful(Replayer):
-        def _measure(self, text):
-            turns = count()
-            fitful = text == third
-
-            def measure():
-                return seconds[text] * (30.0 if fitful and self.asked == points[3] and next(turns) else 1.0)
-
-            return measure
-
-        def evaluate(self, text, **asked):
-            self.asked = tuple(json.loads(text))
-            return super().evaluate(text, **asked)
-
-    plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(5), start=tuple(points[1:]))
-    with open_ledger(tmp_path / "s.sqlite") as ledger:
-        Experiment(plan, ledger, Fitful(landscape), lambda new: None, lambda idle: True).run()
-        individuals = ledger.individuals()
-    assert [one.against for one in individuals] == [0, 1, 1, 3, 1]
-    assert [one.first_seconds for one in individuals] == pytest.approx([10.0, 6.0, 4.0, 5.0, 5.0])

@@ -235,31 +235,47 @@ def _compile(
         texts = unit.cut(jobs) if unit.cut is not None and jobs > 1 else (unit.text,)
         if len(texts) == 1:
             return _compile_text(unit, texts[0], folder, compiler, key, cancelled, flags, linked)
-        failed = threading.Event()
-
-        def make(number: int) -> tuple[Path, str]:
-            part, inside = folder / f"{number}.o", folder / str(number)
-            inside.mkdir()
-            try:
-                stopped = lambda: failed.is_set() or cancelled()  # noqa: E731  # asked while it compiles
-                options = (*_of_object(flags), "-I", "..")
-                made, report = _compile_text(unit, texts[number], inside, compiler, key, stopped, options)
-            except BaseException:
-                failed.set()
-                raise
-            part.write_bytes(made)
-            return part, report
-
-        with ThreadPoolExecutor(len(texts), thread_name_prefix="compile") as pool:
-            try:
-                parts = _results([pool.submit(make, number) for number in range(len(texts))])
-            finally:  # an interrupt stops the compilers, for which the pool waits
-                failed.set()
-        objects = [*(path for path, _ in parts), *linked]
-        library, said = _compile_text(unit, "", folder, compiler, key, cancelled, flags, objects)
-        return library, "".join(report for _, report in parts) + said
+        objects, said = _compile_parts(unit, texts, folder, compiler, key, cancelled, flags)
+        # An empty text, so that the compiler that links finds what it does for any other text.
+        library, last = _compile_text(unit, "", folder, compiler, key, cancelled, flags, [*objects, *linked])
+        return library, said + last
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile_parts(
+    unit: Unit,
+    texts: Sequence[str],
+    folder: Path,
+    compiler: Compiler,
+    key: str,
+    cancelled: Callable[[], bool],
+    flags: tuple[str, ...],
+) -> tuple[list[Path], str]:
+    """Compile the parts of a text at once, each below `folder`, where the headers lie; objects and what was printed."""
+    stop = threading.Event()
+
+    def stopped() -> bool:
+        return stop.is_set() or cancelled()
+
+    def make(number: int) -> tuple[Path, str]:
+        path, inside = folder / f"{number}.o", folder / str(number)
+        inside.mkdir()
+        options = (*_of_object(flags), "-I", "..")
+        try:
+            made, report = _compile_text(unit, texts[number], inside, compiler, key, stopped, options)
+        except BaseException:
+            stop.set()
+            raise
+        path.write_bytes(made)
+        return path, report
+
+    with ThreadPoolExecutor(len(texts), thread_name_prefix="compile") as pool:
+        try:
+            parts = _results([pool.submit(make, number) for number in range(len(texts))])
+        finally:  # an interrupt stops the compilers, for which the pool waits
+            stop.set()
+    return [path for path, _ in parts], "".join(report for _, report in parts)
 
 
 def _compile_text(

@@ -304,8 +304,8 @@ class Experiment:
         """Whether an individual is the fastest, and what later ones are measured beside.
 
         The start, or the first that passed, until one is much faster: a chain of champions, each by luck a little
-        better than it is, would make each later one look better still. One that takes longer in most of its turns
-        than in others gives way to the one before.
+        better than it is, would make each later one look better still. One that is not steady gives way to the one
+        before; the start has none before it and gives way to the candidate at hand.
         """
         self._fastest = min(self._fastest, new.confirmed or inf)
         if self._beside is not None and self._beside.number == new.against and not is_steady(new.outcome.beside):

@@ -28,8 +28,10 @@ class Log:
         with self._refusing():
             self._file: TextIO = path.open("a", newline="", encoding="utf-8")
             self._lock()
-            if path.is_file():  # no pipe or device
-                _cut_torn_row(path) if append else self._file.truncate(0)
+            if path.is_file() and append:  # no pipe or device
+                _cut_torn_row(path)
+            elif path.is_file():
+                self._file.truncate(0)
         self._repeat = configuration.repeat
         self._writer = csv.writer(self._file)
         if not append:

@@ -133,7 +133,7 @@ class Study(BackgroundRun):
         return self
 
     def wait(self, timeout: float | None = None) -> Self:
-        """Wait for the end, or `timeout` seconds, as of what runs here; an interrupt stops only that."""
+        """Wait for the end, whichever process runs it, or `timeout` seconds; an interrupt stops it if it runs here."""
         wait_for_writer(self, timeout)
         return super().wait(timeout)
 

@@ -7,11 +7,11 @@ from heapq import heappop, heappush
 from workbench.codegen.functions import TextFunction, functions_in
 from workbench.codegen.source import Source
 
-_STATIC = "static STENCIL_PROCEDURE "
-_ACROSS = "__attribute__((noinline)) "
+_STATIC = "static STENCIL_PROCEDURE "  # how the text begins the function of a loop,
+_ACROSS = "__attribute__((noinline)) "  # and how parts do, which must see it in each other
 _BODY = ") {"
 LEAST_LINES = 400
-"""Lines of loops that a part has at least: reading the headers takes a compiler as long as about these."""
+"""Lines of loops for each part, at least on average: reading the headers takes a compiler as long as about these."""
 
 
 def parts_of(source: Source, most: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from tests.planning.random_graphs import random_choices, random_graph
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
 from workbench.planning.dependence import dependences_of, orbit
-from workbench.planning.reads import box_of
+from workbench.planning.emission import box_of
 
 WAVE = """
 u, w = fields("u w", boundary=constant(0.0))

@@ -9,7 +9,8 @@ from tests.planning.programs import wave
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.walk import reads_of
 from workbench.planning import plan_graph
-from workbench.planning.reads import box_of, emission_in
+from workbench.planning.emission import box_of
+from workbench.planning.reads import emission_in
 from workbench.planning.verify import find_faults
 
 

@@ -1,5 +1,6 @@
 """The search for what to store: the loops that it counts with are those of the plan, and its work has a budget."""
 
+import random
 import signal
 
 import pytest
@@ -13,8 +14,12 @@ from workbench.notebook.defining import summary
 from workbench.planning import search
 from workbench.planning.draft import Draft
 from workbench.planning.estimate import Estimate
+from workbench.planning.fields import copied_loads, end_fields
 from workbench.planning.passes import PASSES, plan_graph
+from workbench.planning.plan import Storage
+from workbench.planning.reach import find_margins
 from workbench.planning.text import SEARCH_ENDED
+from workbench.planning.variants import live_nodes
 from workbench.planning.verify import find_faults
 
 BUDGET = 20_000
@@ -116,6 +121,42 @@ def test_estimates_are_of_the_loops_that_the_plan_has():
                 assert list(estimate.of(kernel.storage).bodies) == roots, graph.name
                 loops += len(roots)
     assert loops > 100
+
+
+def test_an_estimate_from_a_similar_allocation_is_that_from_nothing():
+    rng, changes = random.Random(5), 0
+    for graph in graphs():
+        plan = plan_graph(graph)
+        kernel = plan.main.kernel
+        live = live_nodes(kernel)
+        copies = copied_loads(kernel, end_fields(plan.graph, kernel))
+        estimate = Estimate(kernel, find_margins(kernel, live), live, copies, together=True)
+        free = [i for i, reason in enumerate(plan.main.forced) if not reason and i in live]
+        now = estimate.of(plan.main.storage)
+        for _ in range(20 if free else 0):
+            nodes = rng.sample(free, min(len(free), rng.randint(1, 3)))
+            storage = list(now.storage)
+            for node in nodes:
+                storage[node] = rng.choice((Storage.MANIFEST, Storage.DELAYED))
+            trial, fresh = estimate.of(storage, now, nodes), estimate.of(storage)
+            assert (trial.cost, trial.placed.groups, trial.bodies) == (fresh.cost, fresh.placed.groups, fresh.bodies)
+            now, changes = trial if rng.random() < 0.5 else now, changes + 1
+    assert changes > 300
+
+
+def test_a_search_tries_no_change_twice(monkeypatch):
+    tried, whole = [], Estimate.of
+
+    def noted(self, storage, base=None, changed=()):
+        tried.append((self, tuple(storage), tuple(changed)))
+        return whole(self, storage, base, changed)
+
+    monkeypatch.setattr(Estimate, "of", noted)
+    plan_graph(smoothed(30).graph)
+    changes = [(id(estimate), storage) for estimate, storage, changed in tried if changed]
+    assert len(changes) > 20
+    # Two ways may lead to one allocation: a frontier of some values, or one of them after the others.
+    assert len(changes) - len(set(changes)) <= 2
 
 
 def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch):

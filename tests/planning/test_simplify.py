@@ -1,5 +1,7 @@
 """Simplification changes no bit, and removes what it says."""
 
+from dataclasses import replace
+
 import pytest
 
 import workbench
@@ -180,3 +182,10 @@ u.next = a[+1] + b[-1] + a + b"""
     kernel = agreed.plan().main
     assert kernel.storage[kernel.kernel.find("a")] is Storage.MANIFEST
     assert kernel.kernel.find("a") == kernel.kernel.find("b")
+
+
+def test_what_was_simplified_is_returned_as_it_is():
+    graph = simplify(random_graph(3))
+    assert simplify(graph) is graph
+    alike = replace(graph)
+    assert simplify(alike) == graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,3 +33,18 @@ def by_identity(*, size: int) -> Callable[[Callable[[Record], Result]], Callable
         return lambda record: kept(_Same(record))
 
     return decorate
+
+
+class Remembered(Generic[Record]):
+    """The last `size` records that were added, told apart as objects; they live on until others replace them."""
+
+    def __init__(self, size: int) -> None:
+        self._records: deque[Record] = deque(maxlen=size)
+
+    def add(self, record: Record) -> Record:
+        """Remember the record and return it."""
+        self._records.append(record)
+        return record
+
+    def __contains__(self, record: object) -> bool:
+        return any(each is record for each in tuple(self._records))  # a copy: other threads may add

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.graph import (
@@ -16,8 +16,9 @@ from workbench.graph import (
     Shift,
 )
 from workbench.graph.extended_arrays import weight_of
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import traits_of
-from workbench.planning.plan import Storage
+from workbench.planning.plan import Box, Storage
 from workbench.planning.reach import Offset, projection, rank_of
 
 EMISSION_LIMIT = 50_000
@@ -132,6 +133,23 @@ def emit(
         else:
             raise AssertionError(f"nothing says which cells of its operands node {index} ({traits.word}) reads")
     return Emission(frozenset(operations), frozenset(reads), frozenset(numbers), frozenset(anywhere))
+
+
+@by_identity(size=2048)
+def boxes_of(reads: frozenset[tuple[int, Offset]]) -> Mapping[int, Box]:
+    """Return for each node that is read, ascending, the smallest box that holds the offsets; asked for again and again.
+
+    reads: those of an emission.
+    """
+    offsets: dict[int, list[Offset]] = {}
+    for node, offset in reads:
+        offsets.setdefault(node, []).append(offset)
+    return {node: box_of(offsets[node]) for node in sorted(offsets)}
+
+
+def box_of(offsets: Iterable[Offset]) -> Box:
+    """Return the smallest box that holds the offsets, of which there is at least one."""
+    return tuple((min(along), max(along)) for along in zip(*offsets, strict=True))
 
 
 def gathered_by(kernel: Kernel, nodes: Iterable[int]) -> frozenset[int]:

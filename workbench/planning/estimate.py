@@ -19,21 +19,20 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
-    Fold,
     Kernel,
     Loop,
-    Reduce,
     Replicate,
     Scan,
     Scatter,
     Shift,
 )
-from workbench.graph.instructions import Collective, traits_of
+from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
-from workbench.planning.grouping import Group, loop_of, reductions_below_locals
-from workbench.planning.plan import Axes, Chain, Launch, Margins, Storage
+from workbench.planning.grouping import Group
+from workbench.planning.placing import Placed, Placing
+from workbench.planning.plan import Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
@@ -103,6 +102,7 @@ class Estimated:
     storage: tuple[Storage, ...]
     cost: float
     bodies: dict[tuple[int, ...], _Body]
+    placed: Placed
 
     @property
     def uses(self) -> tuple[dict[int, int], ...]:
@@ -135,21 +135,14 @@ class Estimate:
         together: bool,
         through_fills: bool = False,
     ) -> None:
-        self.through_fills = through_fills
-        self.kernel, self.margins, self.live, self.copies, self.together = (
-            kernel,
-            margins,
-            live,
-            tuple(copies),
-            together,
-        )
+        self.kernel, self.margins, self.live = kernel, margins, live
+        self.together, self.through_fills = together, through_fills
         self.dim = kernel.space.rank
         self.axes = [axes_of(n.space, kernel.space) for n in kernel.nodes]
         if any(self.axes):
             margins = [in_frame(m, axes, self.dim) for m, axes in zip(margins, self.axes, strict=True)]
             self.margins = margins
         self.order = sorted(live)
-        self.fed = reductions_below_locals(kernel, live)
         self.filled = [
             i
             for i in self.order
@@ -166,7 +159,6 @@ class Estimate:
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
         self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
         self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
-        self.deciding = self._deciding()
         self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
@@ -174,23 +166,14 @@ class Estimate:
         for i in self._of_rows():
             self.weights[i] = self.traffic[i] = 0.0
         self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
-        self._loops_known: dict[tuple[Margins, Axes, Axes, int], int] = {}
-        self.loop_of = [self._loop_of(i) for i in range(len(kernel.nodes))]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
-        self.placing = _CHAINING if together and self.dim > 1 else _ORDERING
+        self._placing = Placing(kernel, self.margins, live, copies)
+        self._effort_of_loop = _CHAINING if together and self.dim > 1 else _ORDERING
         self.effort = 0
 
     def _of_rows(self) -> list[int]:
         """The values that are the same in all cells of a row."""
         return [i for i, axes in enumerate(self.axes) if axes and self.dim - 1 not in axes]
-
-    def _loop_of(self, root: int) -> int:
-        """A number for the margins and axes of a root's loop, the same for all roots that may share one."""
-        node = self.kernel.nodes[root]
-        axes, reduced, alone = loop_of(self.kernel, root)
-        copied = not (node.is_local and traits_of(node.instruction).evaluated_in == "cells") and not reduced
-        own = no_margins(self.dim) if copied else self.margins[root]
-        return self._loops_known.setdefault((own, axes, reduced, alone), len(self._loops_known))
 
     def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
         """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.
@@ -205,30 +188,11 @@ class Estimate:
             return node.operands, None
         return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
 
-    def _deciding(self) -> list[tuple[int, tuple[int, ...], bool]]:
-        """(node, what it waits for, whether it is a Reduce) of all live nodes that may be roots of loops, ascending.
-
-        A node waits for the nearest such nodes below it. The others, half of them Shifts, are looked through here once.
-        """
-        nodes = self.kernel.nodes
-        held = {n.operands[0] for n in nodes if traits_of(n.instruction).on_domain}  # by dead Stores as well
-        found: list[tuple[int, tuple[int, ...], bool]] = []
-        through: dict[int, tuple[int, ...]] = {}
-        for i in self.order:
-            instruction = nodes[i].instruction
-            waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
-            reduces = isinstance(instruction, Reduce)
-            storable = nodes[i].is_local and traits_of(instruction).is_worth_storing
-            if reduces or i in held or storable or isinstance(instruction, Fold | Collective):
-                found.append((i, waits, reduces))
-                waits = (i,)
-            through[i] = waits
-        return found
-
     def of(self, storage: Sequence[Storage], base: Estimated | None = None, changed: Collection[int] = ()) -> Estimated:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
-        groups = self.groups(storage)
-        self.effort += len(self.deciding) // 4 + self.placing * len(groups)
+        placed = self._placing.of(storage, None if base is None else base.placed, changed)
+        groups = placed.groups
+        self.effort += len(self._placing.deciding) // 4 + self._effort_of_loop * len(groups)
         bodies: dict[tuple[int, ...], _Body] = {}
         for group in groups:
             roots = group.roots
@@ -238,48 +202,11 @@ class Estimate:
                 self.effort += len(known.bits) * (1 + self.places // 4096)
             bodies[roots] = known
         cost = self._cost(groups, tuple(bodies.values()))
-        return Estimated(tuple(storage), cost, bodies)
+        return Estimated(tuple(storage), cost, bodies, placed)
 
     def groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
-        """What group_writes finds, without its bound on operations."""
-        made = [-1] * len(self.kernel.nodes)
-        loops: list[int] = []
-        roots: list[tuple[list[int], list[int], list[int]]] = []
-        loop_of = self.loop_of
-
-        def place(own: int, earliest: int) -> int:
-            for g in range(earliest, len(loops)):
-                if loops[g] == own:
-                    return g
-            loops.append(own)
-            roots.append(([], [], []))
-            return len(loops) - 1
-
-        last = []
-        for i, waits, reduces in self.deciding:
-            needed = -1
-            for other in waits:
-                if made[other] > needed:
-                    needed = made[other]
-            if storage[i] is Storage.MANIFEST:
-                needed = place(loop_of[i], needed + 1)
-                roots[needed][0].append(i)
-            elif reduces:
-                if i in self.fed:
-                    needed = place(loop_of[i], needed + 1)
-                    roots[needed][2].append(i)
-                else:
-                    last.append(i)
-            made[i] = needed
-        for i in dict.fromkeys(self.copies):
-            roots[place(loop_of[i], 0)][1].append(i)
-        for i in last:
-            roots[place(loop_of[i], made[i] + 1)][2].append(i)
-        known = tuple(self._loops_known)
-        return tuple(
-            Group(known[own][0], tuple(a), tuple(b), tuple(c), *known[own][1:])
-            for own, (a, b, c) in zip(loops, roots, strict=True)
-        )
+        """The loops of an allocation."""
+        return self._placing.of(storage).groups
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
         walk = self.walk(storage, group)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from workbench.planning.emission import Emission, emit
-from workbench.planning.plan import Box, KernelPlan, Read, Step, Subkernel
-from workbench.planning.reach import Offset
+from workbench.planning.emission import Emission, boxes_of, emit
+from workbench.planning.plan import KernelPlan, Read, Step, Subkernel
 from workbench.planning.rerolling import seen_by
 
 
 def reads_of(emission: Emission, slots: Mapping[int, int]) -> tuple[Read, ...]:
     """Return the reads of a loop, ascending by node; `slots` says where stored nodes lie."""
-    offsets: dict[int, list[Offset]] = {}
-    for node, offset in emission.reads:
-        offsets.setdefault(node, []).append(offset)
-    return tuple(Read(node, slots[node], box_of(offsets[node]), node in emission.anywhere) for node in sorted(offsets))
-
-
-def box_of(offsets: Iterable[Offset]) -> Box:
-    """Return the smallest box that holds the offsets, of which there is at least one."""
-    return tuple((min(along), max(along)) for along in zip(*offsets, strict=True))
+    boxes = boxes_of(emission.reads)
+    return tuple(Read(node, slots[node], box, node in emission.anywhere) for node, box in boxes.items())
 
 
 def emission_in(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> Emission:

@@ -12,15 +12,15 @@ Backends may follow `Step.chains` or run the launches one by one: a plan is comp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from workbench.graph import Kernel
 from workbench.graph.identity import by_identity
-from workbench.planning.emission import Emission, gathered_by
+from workbench.planning.emission import Emission, boxes_of, gathered_by
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, ChainMember, Margins, RollingValue, Step
+from workbench.planning.plan import Box, Chain, ChainMember, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
-from workbench.planning.rolling_ghosts import RollingGhosts, extends_of, farthest
+from workbench.planning.rolling_ghosts import RollingGhosts, extends_of
 from workbench.planning.schedules.stepwise import Order
 
 _LONGEST = 24  # launches that are tried together
@@ -48,7 +48,7 @@ def find_chains(
     first = 0
     while first < len(launches):
         for end in range(search.run_end(first), first, -1):
-            chain = search.chain(first, end)
+            chain = None if search.blocked[first] >> end & 1 else search.chain(first, end)
             if chain is not None:
                 found.append(chain)
                 search.taken.update(m.subkernel for m in chain.members)
@@ -84,7 +84,7 @@ class _Search:
         through_fills: bool,
     ) -> None:
         self.kernel, self.groups, self.launches = kernel, groups, order.launches
-        self.reads = [e.reads for e in emissions]
+        self.reads = [boxes_of(e.reads) for e in emissions]
         self.ghosts = RollingGhosts(kernel, order, self.reads, wanted=through_fills)
         self.alone = {
             g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.takes
@@ -94,8 +94,29 @@ class _Search:
         self.kept = _needed_whole(kernel) | (extended - self.ghosts.extend_of.keys())
         self.readers: dict[int, set[int]] = {}
         for index, each in enumerate(self.reads):
-            for read in farthest(each):
+            for read in each:
                 self.readers.setdefault(self.ghosts.operand_of.get(read, read), set()).add(index)
+        self.blocked = self._blocked()
+
+    def _blocked(self) -> list[int]:
+        """For each launch the ends, as bits, that no chain has that begins with it.
+
+        Such an end lies between readers of a value that is made in the chain, or after one of them if the value is
+        needed in its array.
+        """
+        launches = list(enumerate(self.launches))
+        of_kernels = [(number, m) for number, launch in launches if launch.kind == "subkernel" for m in launch.members]
+        place = {m: number for number, m in of_kernels}
+        blocked = [0] * len(self.launches)
+        for number, m in of_kernels:
+            for node in self.groups[m].manifest:
+                readers = [place[reader] for reader in self.readers.get(node, ())]
+                if readers:
+                    last = len(self.launches) if node in self.kept else max(readers)
+                    blocked[number] |= (2 << last) - (2 << min(readers))
+        for number in range(len(blocked) - 2, -1, -1):
+            blocked[number] |= blocked[number + 1]
+        return blocked
 
     def run_end(self, first: int) -> int:
         """The end of the longest row of launches from `first` on between which nothing stands."""
@@ -115,14 +136,14 @@ class _Search:
         if "fill" in (launches[0].kind, launches[-1].kind):
             return None
         own = tuple(m for launch in launches if launch.kind == "subkernel" for m in launch.members)
-        inside = set(own)  # what moves in reads none of their values: most searches end here
+        inside = set(own)  # what moves in reads none of their values
         made_here = {n for m in own for n in self.groups[m].manifest}
         fills = self.ghosts.fills_in(launches)
         filled = {self.ghosts.operand(fill) for fill in fills}
         if not filled <= made_here or not self.ghosts.alike(fills):
             return None
         if any(
-            not inside.isdisjoint(self.readers.get(n, ())) and not self._stays(n, inside, filled) for n in made_here
+            not inside.isdisjoint(self.readers.get(n, ())) for n in made_here & self.ghosts.extend_of.keys() - filled
         ):
             return None
         moved = self._moved(own, first)
@@ -135,8 +156,10 @@ class _Search:
             return None
         ends = [m for m in members if self.groups[m].copies or set(self.groups[m].manifest) - rolling]
         margins = {self.groups[m].margins for m in ends}
+        if len(margins) != 1:
+            return None
         growth = _Growth(self.reads, members, made, rolling, self.kernel.space.rank, self.ghosts)
-        if len(margins) != 1 or any(growth.grown[m] != no_margins(len(growth.grown[m])) for m in ends):
+        if any(growth.grown[m] != no_margins(len(growth.grown[m])) for m in ends):
             return None
         values = tuple(RollingValue(n, growth.planes[n]) for n in sorted(rolling))
         rows = tuple(ChainMember(m, growth.grown[m], growth.ahead[m]) for m in members)
@@ -168,7 +191,7 @@ class _Growth:
 
     def __init__(
         self,
-        reads: Sequence[frozenset[tuple[int, tuple[int, ...]]]],
+        reads: Sequence[Mapping[int, Box]],
         members: tuple[int, ...],
         made: dict[int, int],
         rolling: set[int],
@@ -179,21 +202,21 @@ class _Growth:
         self.ahead = dict.fromkeys(members, 0)
         self.planes = dict.fromkeys(rolling, 1)
         uses = [
-            (reader, ghosts.operand_of.get(node, node), offset, node in ghosts.operand_of)
+            (reader, ghosts.operand_of.get(node, node), box, node in ghosts.operand_of)
             for reader in reversed(members)
-            for node, offset in sorted(reads[reader])
+            for node, box in reads[reader].items()
             if ghosts.operand_of.get(node, node) in rolling
         ]
-        for reader, node, offset, outside in uses:
-            maker, box = made[node], zip(self.grown[reader], offset, strict=True)
-            needed = tuple((max(low - o, 0), max(high + o, 0)) for (low, high), o in box)
+        for reader, node, box, outside in uses:
+            maker, around = made[node], zip(self.grown[reader], box, strict=True)
+            needed = tuple((max(low - first, 0), max(high + last, 0)) for (low, high), (first, last) in around)
             if outside:  # where ghost cells come from is on the other side of them
                 needed = tuple((max(pair),) * 2 for pair in needed)
             self.grown[maker] = union(self.grown[maker], needed)
-            reach = abs(offset[0]) if outside else offset[0]
+            reach = max(map(abs, box[0])) if outside else box[0][1]
             self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + reach)
-        for reader, node, offset, outside in uses:
-            kept = self.ahead[made[node]] - (self.ahead[reader] + offset[0]) + 1
+        for reader, node, box, outside in uses:
+            kept = self.ahead[made[node]] - (self.ahead[reader] + box[0][0]) + 1
             if outside and not ghosts.rings_of(node)[0]:  # planes outside are there as soon as those they come from
                 kept += 2 * ghosts.reach_of(node)
             self.planes[node] = max(self.planes[node], 1 << (kept - 1).bit_length())

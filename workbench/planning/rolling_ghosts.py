@@ -8,13 +8,12 @@ image once more, which gives the same bits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
 from workbench.graph.side_rules import VALUE_RULES, maps_nearby
-from workbench.planning.plan import Launch
-from workbench.planning.reach import Offset
+from workbench.planning.plan import Box, Launch
 from workbench.planning.schedules.stepwise import Order
 
 _LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells
@@ -26,30 +25,19 @@ def extends_of(kernel: Kernel) -> tuple[tuple[int, int], ...]:
     return tuple((n.operands[0], i) for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend))
 
 
-@by_identity(size=512)
-def farthest(reads: Collection[tuple[int, Offset]]) -> Mapping[int, int]:
-    """Return for each value that a loop reads how far away at most, along any axis."""
-    found: dict[int, int] = {}
-    for node, offset in reads:
-        found[node] = max(found.get(node, 0), *map(abs, offset), 0)
-    return found
-
-
 class RollingGhosts:
     """The fills of a step that a chain may do: operand -> Extend in `extend_of`, the other way in `operand_of`.
 
-    wanted: False for none.
+    reads: what each loop reads, with boxes of offsets; wanted: False for no fill at all.
     """
 
-    def __init__(
-        self, kernel: Kernel, order: Order, reads: Sequence[Collection[tuple[int, Offset]]], wanted: bool
-    ) -> None:
+    def __init__(self, kernel: Kernel, order: Order, reads: Sequence[Mapping[int, Box]], wanted: bool) -> None:
         self.kernel, self.order = kernel, order
         extends = extends_of(kernel)
         self._reach = dict.fromkeys((node for _, node in extends), 0)  # by Extend
-        for far in map(farthest, reads):
-            for node in far.keys() & self._reach.keys():
-                self._reach[node] = max(self._reach[node], far[node])
+        for boxes in reads:
+            for node in boxes.keys() & self._reach.keys():
+                self._reach[node] = max(self._reach[node], *(abs(offset) for pair in boxes[node] for offset in pair))
         times = Counter(operand for operand, _ in extends)
         self.extend_of = {
             operand: node

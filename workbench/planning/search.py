@@ -12,7 +12,7 @@ from workbench.planning.plan import Storage
 
 _SMALL = 32  # free values up to which the search starts from both ends
 EFFORT = 1_000_000
-"""The budget of a search: of an estimate, after which nothing more is tried; one to four seconds."""
+"""The budget of a search: of an estimate, after which nothing more is tried; one to two seconds."""
 _STRIDES = range(1, 9)  # of the frontiers that the budget left untried, each so many-th is stored
 _PLACES = 1 << 16  # offsets up to which estimates are made; farther moves are beyond what loops reuse of what they read
 _Region = tuple[tuple[int, int], ...]  # the loops that evaluate a value, each with the offsets as bits
@@ -44,61 +44,82 @@ def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) ->
         nodes = estimate.kernel.nodes
         moved = free & {n.operands[0] for n in nodes if isinstance(n.instruction, Shift)}
         return Found(tuple(Storage.MANIFEST if i in moved else s for i, s in enumerate(start)))
-    best = _descend(estimate, estimate.of(start), free)
+    best = _Descent(estimate, estimate.of(start), free).run()
     if len(free) <= _SMALL:
         other = estimate.of([Storage.MANIFEST if i in free else storage for i, storage in enumerate(start)])
-        other = _descend(estimate, other, free)
+        other = _Descent(estimate, other, free).run()
         best = other if other.cost < best.cost else best
     return Found(best.storage, estimate.effort >= EFFORT)
 
 
-def _descend(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
-    before = float("inf")
-    while now.cost < before and (before == float("inf") or estimate.effort < EFFORT):  # the frontiers once in any case
-        before = now.cost
-        now = _without_idle(estimate, _store_frontiers(estimate, now, free), free)
-    before = float("inf")
-    while now.cost < before and estimate.effort < EFFORT:
-        before = now.cost
-        times = now.times()
-        for node in sorted(free, reverse=True):
-            if estimate.effort >= EFFORT:
-                break
-            if now.storage[node] is Storage.MANIFEST:
-                now = _better(estimate, now, (node,), Storage.DELAYED)
-            elif times[node] > 1:
-                now = _better(estimate, now, (node,), Storage.MANIFEST)
-    return now
+class _Descent:
+    """The way down from one allocation: the cheapest so far, and which changes of it were tried and cost more."""
 
+    def __init__(self, estimate: Estimate, start: Estimated, free: frozenset[int]) -> None:
+        self._estimate, self._free, self._now = estimate, free, start
+        self._refused: set[tuple[tuple[int, ...], Storage]] = set()
 
-def _store_frontiers(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
-    frontiers = _frontiers(estimate, now, free)
-    for number, nodes in enumerate(frontiers):
-        if estimate.effort >= EFFORT:
-            return _strided(estimate, now, frontiers[number:])
-        now = _better(estimate, now, nodes, Storage.MANIFEST)
-    return now
+    def run(self) -> Estimated:
+        before = float("inf")
+        while self._now.cost < before and (before == float("inf") or not self._is_over()):  # frontiers once in any case
+            before = self._now.cost
+            self._store_frontiers()
+            self._without_idle()
+        before = float("inf")
+        while self._now.cost < before and not self._is_over():
+            before = self._now.cost
+            times = self._now.times()
+            for node in sorted(self._free, reverse=True):
+                if self._is_over():
+                    break
+                if self._now.storage[node] is Storage.MANIFEST:
+                    self._change((node,), Storage.DELAYED)
+                elif times[node] > 1:
+                    self._change((node,), Storage.MANIFEST)
+        return self._now
 
+    def _is_over(self) -> bool:
+        return self._estimate.effort >= EFFORT
 
-def _without_idle(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
-    """Recompute what is not worth its array alone."""
-    stored = [node for node in sorted(free, reverse=True) if now.storage[node] is Storage.MANIFEST]
-    for number, node in enumerate(stored):
-        if estimate.effort >= EFFORT:
-            return _strided(estimate, now, [(each,) for each in stored[number:]])
-        now = _better(estimate, now, (node,), Storage.DELAYED)
-    return now
+    def _store_frontiers(self) -> None:
+        frontiers = _frontiers(self._estimate, self._now, self._free)
+        for number, nodes in enumerate(frontiers):
+            if self._is_over():
+                self._stride(frontiers[number:])
+                return
+            self._change(tuple(nodes), Storage.MANIFEST)
 
+    def _without_idle(self) -> None:
+        """Recompute what is not worth its array alone."""
+        stored = [node for node in sorted(self._free, reverse=True) if self._now.storage[node] is Storage.MANIFEST]
+        for number, node in enumerate(stored):
+            if self._is_over():
+                self._stride([(each,) for each in stored[number:]])
+                return
+            self._change((node,), Storage.DELAYED)
 
-def _strided(estimate: Estimate, now: Estimated, frontiers: Sequence[Sequence[int]]) -> Estimated:
-    """The cheapest allocation that stores each so many-th of the frontiers, or what it was; few estimates.
+    def _stride(self, frontiers: Sequence[Sequence[int]]) -> None:
+        """Store each so many-th of the frontiers where that is cheaper than what was found so far; few estimates.
 
-    Programs that come here repeat a step hundreds of times.
-    """
-    without = _changed(now.storage, chain(*frontiers), Storage.DELAYED)
-    kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
-    trials = [estimate.of(storage) for storage in kept]
-    return min((*trials, now), key=lambda each: each.cost)
+        Programs that come here repeat a step hundreds of times.
+        """
+        without = _changed(self._now.storage, chain(*frontiers), Storage.DELAYED)
+        kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
+        trials = [self._estimate.of(storage) for storage in kept]
+        self._now = min((*trials, self._now), key=lambda each: each.cost)
+        self._refused.clear()
+
+    def _change(self, nodes: tuple[int, ...], to: Storage) -> None:
+        """Change these nodes if that is cheaper; of equal allocations the one that stores less is kept."""
+        if (nodes, to) in self._refused:
+            return
+        trial = self._estimate.of(_changed(self._now.storage, nodes, to), self._now, nodes)
+        gained = self._now.cost - trial.cost
+        if gained > 1e-9 or (to is Storage.DELAYED and gained >= 0):
+            self._now = trial
+            self._refused.clear()
+        else:
+            self._refused.add((nodes, to))
 
 
 def _changed(storage: Sequence[Storage], nodes: Iterable[int], to: Storage) -> list[Storage]:
@@ -106,16 +127,6 @@ def _changed(storage: Sequence[Storage], nodes: Iterable[int], to: Storage) -> l
     for node in nodes:
         changed[node] = to
     return changed
-
-
-def _better(estimate: Estimate, now: Estimated, nodes: Sequence[int], to: Storage) -> Estimated:
-    """What is cheaper: the allocation as it is, or with these nodes changed."""
-    storage = list(now.storage)
-    for node in nodes:
-        storage[node] = to
-    trial = estimate.of(storage, now, nodes)
-    gained = now.cost - trial.cost
-    return trial if gained > 1e-9 or (to is Storage.DELAYED and gained >= 0) else now
 
 
 def _frontiers(estimate: Estimate, now: Estimated, free: Collection[int]) -> list[list[int]]:

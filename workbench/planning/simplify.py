@@ -17,6 +17,7 @@ from workbench.graph import (
     Store,
 )
 from workbench.graph.builder import KernelBuilder
+from workbench.graph.identity import Remembered
 from workbench.graph.instructions import Collective, traits_of
 from workbench.graph.rewrite import Rule, copy, merged_hint, rewrite, rewrite_kernel
 from workbench.graph.types import BOOL
@@ -26,6 +27,7 @@ from workbench.planning.reach import find_margins
 from workbench.planning.variants import live_nodes
 
 _MOST_ROUNDS = 10  # every round removes nodes; three are the most that programs have needed
+_SIMPLIFIED = Remembered[Graph](32)  # those of a few programs: a plan asks again for what a machine was made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,11 @@ def simplify(graph: Graph) -> Graph:
     Before: graph verified. After: no Store or Reduce takes an Extend, no two Stores take one collective, every Extend
     has ghost cells that somebody needs, equal values are one node, also those that are equal at another cell
     (`share_displaced`), every node is live, exact operators on constants are folded, and what is the same in every cell
-    is computed once as a Global. Names, spans and hints follow the values.
+    is computed once as a Global. Names, spans and hints follow the values. A graph that was returned lately is returned
+    as it is.
     """
+    if graph in _SIMPLIFIED:
+        return graph
     for _ in range(_MOST_ROUNDS):
         simpler = graph
         for each in REWRITES:
@@ -51,7 +56,7 @@ def simplify(graph: Graph) -> Graph:
         if simpler == graph:
             break
         graph = simpler
-    return _stored_once(graph)
+    return _SIMPLIFIED.add(_stored_once(graph))
 
 
 def _stored_once(graph: Graph) -> Graph:

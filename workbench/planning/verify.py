@@ -9,11 +9,11 @@ from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Reduce, value_name
 from workbench.graph.instructions import needs_array
 from workbench.planning.axes import along, axes_of, in_frame, kept_axes, loop_margins
-from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, reductions_below
+from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, box_of, direct_needs, reductions_below
 from workbench.planning.grouping import loop_of
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import Offset, moved, no_margins, rank_of, union
-from workbench.planning.reads import box_of, emission_in
+from workbench.planning.reads import emission_in
 from workbench.planning.slot_contents import misread_slots
 
 Found = Iterator[str]

@@ -149,11 +149,15 @@ BAD = [
     ('r = field("µ")', 1, "'µ' cannot be a name in generated C++", "Use ASCII letters"),
     ('r = fields("")', 1, "fields needs names", 'fields("u v")'),
     ('k = field("k", dtype="f16")', 1, "'f16' is no storage type", "Use bool, i8"),
+    ('k = field("k", dtype="complex128")', 1, "'complex128' is no storage type", "Keep real and imaginary parts"),
     ('u = field("u", location="edge")', 1, "'edge' is no location", 'location=("face", 0)'),
     ('c = param("c", "x")', 1, "the default of param 'c' is 'x'", 'param("c", 1.0)'),
     ('c = param("c", 1)\ns = scalar("s", c)', 2, "the default of scalar 's' is computed", "in a kernel init"),
     # boundaries
-    ('u = field("u", boundary="cyclic")', 1, "'cyclic' is no boundary rule", '"periodic"'),
+    ('u = field("u", boundary="cyclic")', 1, "'cyclic' is no boundary rule", 'Use "periodic".'),
+    ('u = field("u", boundary="Dirichlet")', 1, "'Dirichlet' is no boundary rule", "Use fixed(v) where the face"),
+    ('u = field("u", boundary=0.5)', 1, "0.5 is no boundary rule", "Use constant(0.5) where the cells outside hold it"),
+    ('u = field("u", boundary="foo")', 1, "'foo' is no boundary rule", 'Use "periodic", "outflow", "reflect"'),
     ('u = field("u", boundary={"x-": "periodic", "x+": "outflow"})', 1, "axis x is periodic on one side", '"x"'),
     (
         'u = field("u", boundary={"x-": "periodic", "x+": periodic(-1)})',

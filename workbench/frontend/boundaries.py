@@ -38,6 +38,15 @@ from workbench.graph.spaces import axis_name
 Named = Literal["periodic", "outflow", "reflect", "mirror"]
 Kind = Literal["undefined", Named, "constant", "analytic", "fixed", "neumann"]
 NAMED: tuple[Named, ...] = get_args(Named)
+_ELSEWHERE = {
+    **dict.fromkeys(("wrap", "circular", "cyclic"), '"periodic"'),
+    **dict.fromkeys(("edge", "nearest", "replicate"), '"outflow"'),
+    "symmetric": '"reflect"',
+    **dict.fromkeys(("zero", "zeros"), "constant(0)"),
+    "dirichlet": "fixed(v) where the face holds the value, constant(v) where the cells outside do",
+    "neumann": 'neumann(slope, dx), or "outflow" where the slope is 0',
+}
+"""The words of other libraries, and what they are here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,10 +214,16 @@ def one_rule(given: object, what: str) -> Rule:
     for name in NAMED:
         if word == name:
             return Rule(name)
-    raise TraceError(
-        f"{what}: {getattr(given, '__name__', given)!r} is no boundary rule",
-        advice='Use "periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic().',
-    )
+    raise TraceError(f"{what}: {getattr(given, '__name__', given)!r} is no boundary rule", advice=_instead_of(given))
+
+
+def _instead_of(given: object) -> str:
+    """The rule that was probably meant, by the words of other libraries; else all of them."""
+    meant = _ELSEWHERE.get(given.lower(), "") if isinstance(given, str) else ""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        meant = f"constant({given}) where the cells outside hold it, fixed({given}) where the face does"
+    every = '"periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic()'
+    return f"Use {meant or every}."
 
 
 def describe(sides: Sides) -> str:

@@ -319,10 +319,10 @@ def parse_type(spelling: object) -> StorageType:
     try:
         return storage_type(spelling)
     except KeyError:
-        raise TraceError(
-            f"{spelling!r} is no storage type",
-            advice="Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 or dd.",
-        ) from None
+        advice = "Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 or dd."
+        if "complex" in str(spelling):
+            advice = "Keep real and imaginary parts apart, in two values of type f32 or f64."
+        raise TraceError(f"{spelling!r} is no storage type", advice=advice) from None
 
 
 def astype(operand: Operand, type_: StorageType) -> Term:

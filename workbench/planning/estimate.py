@@ -53,7 +53,7 @@ LOOP = 4.0
 LAUNCH = 8.0
 """A meeting of all threads, 5 us on 256 x 256 cells."""
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
-_ORDERING, _CHAINING = 4, 32  # effort of placing a loop among the others, without chains and with them
+_ORDERING, _CHAINING = 4, 24  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
 _EXTENTS = {1: (1 << 20,), 2: (1024, 1024), 3: (128, 128, 128)}
 
@@ -192,7 +192,7 @@ class Estimate:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
         placed = self._placing.of(storage, None if base is None else base.placed, changed)
         groups = placed.groups
-        self.effort += len(self._placing.deciding) // 4 + self._effort_of_loop * len(groups)
+        self.effort += placed.visited // 4 + self._effort_of_loop * len(groups)
         bodies: dict[tuple[int, ...], _Body] = {}
         for group in groups:
             roots = group.roots

@@ -49,12 +49,13 @@ class Placed:
     """The loops of an allocation, and how they came about, from which placing another allocation may start.
 
     made: for each node the last loop that must have run before its value is there, -1 for none. loops: without copies
-    and without reductions that no cell reads, which come last.
+    and without reductions that no cell reads, which come last. visited: the nodes that placing looked at.
     """
 
     groups: tuple[Group, ...]
     made: list[int]
     loops: _Loops
+    visited: int
 
 
 class Placing:
@@ -70,9 +71,9 @@ class Placing:
         self._kernel, self._margins = kernel, margins
         self._copies = tuple(dict.fromkeys(copies))
         self._fed = reductions_below_locals(kernel, live)
-        self.deciding = self._deciding(sorted(live))
-        self._numbers = [i for i, _, _ in self.deciding]
-        self._last = [i for i, _, reduces in self.deciding if reduces and i not in self._fed]
+        self._deciding = self._find_deciding(sorted(live))
+        self._numbers = [i for i, _, _ in self._deciding]
+        self._last = [i for i, _, reduces in self._deciding if reduces and i not in self._fed]
         self._kinds: dict[tuple[Margins, Axes, Axes, int], int] = {}
         self._kind_of = [self._kind(i) for i in range(len(kernel.nodes))]
 
@@ -84,7 +85,7 @@ class Placing:
         own = no_margins(self._kernel.space.rank) if copied else self._margins[root]
         return self._kinds.setdefault((own, axes, reduced, alone), len(self._kinds))
 
-    def _deciding(self, order: Sequence[int]) -> list[tuple[int, tuple[int, ...], bool]]:
+    def _find_deciding(self, order: Sequence[int]) -> list[tuple[int, tuple[int, ...], bool]]:
         """(node, what it waits for, whether it is a Reduce) of all live nodes that may be roots of loops, ascending.
 
         A node waits for the nearest such nodes below it. The others, half of them Shifts, are looked through here once.
@@ -114,7 +115,7 @@ class Placing:
             first = bisect_left(self._numbers, min(changed))
             made, loops = list(base.made), base.loops.before(min(changed))
         kind_of = self._kind_of
-        for i, waits, reduces in self.deciding[first:]:
+        for i, waits, reduces in self._deciding[first:]:
             needed = -1
             for other in waits:
                 if made[other] > needed:
@@ -126,7 +127,7 @@ class Placing:
                 needed = loops.place(kind_of[i], needed + 1)
                 loops.reductions[needed].append(i)
             made[i] = needed
-        return Placed(self._groups(loops.before(len(storage)), made), made, loops)
+        return Placed(self._groups(loops.before(len(storage)), made), made, loops, len(self._deciding) - first)
 
     def _groups(self, loops: _Loops, made: Sequence[int]) -> tuple[Group, ...]:
         """All loops, those too that copy Loads or reduce what no cell reads: there they find most loops to join."""

@@ -11,8 +11,8 @@ from workbench.planning.estimate import Estimate, Estimated
 from workbench.planning.plan import Storage
 
 _SMALL = 32  # free values up to which the search starts from both ends
-EFFORT = 1_000_000
-"""The budget of a search: of an estimate, after which nothing more is tried; one to two seconds."""
+EFFORT = 600_000
+"""The budget of a search: of an estimate, after which nothing more is tried; half a second to one second."""
 _STRIDES = range(1, 9)  # of the frontiers that the budget left untried, each so many-th is stored
 _PLACES = 1 << 16  # offsets up to which estimates are made; farther moves are beyond what loops reuse of what they read
 _Region = tuple[tuple[int, int], ...]  # the loops that evaluate a value, each with the offsets as bits

@@ -74,9 +74,9 @@ def test_a_graph_that_comes_broken_is_noticed_before_the_first_pass():
 def test_a_text_that_reads_back_differently_is_noticed(monkeypatch):
     from workbench.planning import checking
 
-    real = checking.to_text
+    real = checking.parse
     check_graph(wave(), "as it is")
-    monkeypatch.setattr(checking, "to_text", lambda graph: real(replace(graph, name="another")))
+    monkeypatch.setattr(checking, "parse", lambda text: replace(real(text), name="another"))
     with pytest.raises(GraphError, match="the graph renamed reads back as another graph"):
         check_graph(wave(), "renamed")
 

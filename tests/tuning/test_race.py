@@ -13,9 +13,8 @@ import pytest
 
 import workbench as wb
 from tests.kit.measurements import measured
-from workbench.graph.text import to_text
-from workbench.planning.cost import memory_bytes
 from workbench.planning.exchange import to_json
+from workbench.planning.plan_figures import memory_bytes
 from workbench.tuning import comparison, evaluation
 from workbench.tuning.budget import Budget
 from workbench.tuning.experiment import Experiment, Plan
@@ -239,7 +238,7 @@ def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeyp
     """A team of threads is made at its first march and keeps the priority of who made it."""
     machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
     setup = Setup(str(tmp_path), "reference", (64,), (11,), 2)
-    write_setup(setup, to_text(machine.graph), {"u": np.arange(64.0)}, {})
+    write_setup(setup, str(machine.graph), {"u": np.arange(64.0)}, {})
     comparison.write_expected(setup)
     order = []
     monkeypatch.setattr(os, "setpriority", lambda *_: order.append("first"))
@@ -260,7 +259,7 @@ def test_arrays_that_do_not_fit_are_refused_before_anything_is_rendered(monkeypa
     """One byte less than the arrays take is a constraint; nothing was announced, so nothing counts as measured."""
     machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
     setup = Setup(str(tmp_path), "openmp", (100_000,), (11,), 1)
-    write_setup(setup, to_text(machine.graph), {"u": np.zeros(100_000)}, {})
+    write_setup(setup, str(machine.graph), {"u": np.zeros(100_000)}, {})
     taken = memory_bytes(machine.plan("openmp"), (100_000,))
     assert taken >= 2 * 800_000
     announced = []

@@ -10,7 +10,8 @@ import numpy as np
 
 from workbench.backends.base import Array, LaunchTime
 from workbench.codegen.laps import Lap, number_laps, variants
-from workbench.planning.plan import Plan, Step
+from workbench.planning.kernel_plan import Step
+from workbench.planning.plan import Plan
 
 _LONG_SECONDS = 1e-4  # a step; a look at the clock takes some 3e-8 s, and a step has a few
 _SAMPLE = 16  # of shorter steps one in so many is timed

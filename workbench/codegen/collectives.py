@@ -17,7 +17,7 @@ from workbench.codegen.statement import Statement, words_in
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Rank, Scan, SegmentedReduce
 from workbench.planning.axes import listed
-from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.kernel_plan import Axes, Subkernel
 
 COLLECTIVE_NAMES = frozenset(
     {

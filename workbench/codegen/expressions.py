@@ -38,7 +38,7 @@ from workbench.graph import (
 )
 from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 _LONGEST = 88  # characters of an expression before a part of it gets a name of its own
 

@@ -23,7 +23,7 @@ from workbench.graph import Arith
 from workbench.graph.fused_sums import is_fused_sum
 from workbench.graph.types import BOOL
 from workbench.planning.axes import kept_axes, listed
-from workbench.planning.plan import Subkernel
+from workbench.planning.kernel_plan import Subkernel
 from workbench.planning.tunables import MOST_UNROLLED
 
 FEW_LANES = 16

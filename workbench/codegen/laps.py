@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.planning.plan import KernelPlan, Plan, Step
+from workbench.planning.kernel_plan import KernelPlan, Step
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

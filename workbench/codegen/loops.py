@@ -10,7 +10,7 @@ from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.turns import Stage, lane_count
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 _SHORT = 8
 """Statements of a cell, at most, for which what 16 cells compute stays in registers."""

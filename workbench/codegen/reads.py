@@ -10,7 +10,7 @@ from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 Offset = tuple[int, ...]
 Key = tuple[int, Offset]

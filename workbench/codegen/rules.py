@@ -22,7 +22,7 @@ from workbench.graph import (
 from workbench.graph.instructions import Combining
 from workbench.graph.side_rules import rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from workbench.codegen.rules import RollingFill
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 
 @dataclass(frozen=True, slots=True)

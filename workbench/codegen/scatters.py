@@ -19,7 +19,7 @@ from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import listed
-from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.kernel_plan import Axes, Subkernel
 
 _MOST_AXES = 8
 SCATTER_NAMES = frozenset(

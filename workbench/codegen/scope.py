@@ -12,7 +12,7 @@ from workbench.codegen.spelling import Target
 from workbench.graph import Node
 from workbench.graph.spaces import Space
 from workbench.planning.axes import axes_of, listed
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 
 class Words(Protocol):

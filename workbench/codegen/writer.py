@@ -24,7 +24,8 @@ from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Combining, Constant
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
-from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step
+from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step
+from workbench.planning.plan import Plan
 
 
 class KernelWriter:

@@ -25,7 +25,8 @@ from workbench.planning.cost import (
     step_cost,
     whole_cost,
 )
-from workbench.planning.plan import KernelPlan, Plan, Storage
+from workbench.planning.kernel_plan import KernelPlan, Storage
+from workbench.planning.plan import Plan
 from workbench.planning.rolling import rolling_planes
 from workbench.run.calling import figure_extents, is_called, terms_of
 from workbench.run.given import input_names

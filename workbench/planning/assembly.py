@@ -13,8 +13,9 @@ from workbench.graph.types import U64
 from workbench.planning.barriers import barriers_of
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
+from workbench.planning.kernel_plan import Finisher, KernelPlan, ScalarStore, Step, Subkernel
 from workbench.planning.memory import Memory, SlotPool, StepParts, place_arrays, rotation_of
-from workbench.planning.plan import Finisher, GlobalSlot, KernelPlan, ScalarStore, Slot, Step, Subkernel
+from workbench.planning.plan import GlobalSlot, Slot
 from workbench.planning.reads import reads_of
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.tiling import loops_refusal, refused, tile

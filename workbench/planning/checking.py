@@ -7,7 +7,6 @@ import os
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Graph
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.graph.verify import CHECKS
 from workbench.graph.verify_outside import loads_stay_inside
 from workbench.planning.plan import Plan
@@ -44,7 +43,7 @@ def check_graph(graph: Graph, where: str) -> None:
     except GraphError as error:
         raise GraphError(f"a check failed on the graph {where}: {error.what}", advice=_ADVICE) from error
     try:
-        read = parse(to_text(graph))
+        read = parse(str(graph))
     except GraphError as error:
         raise GraphError(f"the text of the graph {where} cannot be read back: {error.what}", advice=_ADVICE) from error
     if read != graph:

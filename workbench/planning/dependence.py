@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.planning.plan import Box, Margins, Step
+from workbench.planning.kernel_plan import Box, Margins, Step
 from workbench.planning.reach import no_margins
 
 DependenceKind = Literal["flow", "anti", "output"]

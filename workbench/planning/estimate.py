@@ -33,7 +33,7 @@ from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
-from workbench.planning.plan import Axes, Chain, Launch, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches

@@ -23,8 +23,9 @@ from workbench.graph import Graph
 from workbench.graph.marks import NO_HINT
 from workbench.planning.choices import BarrierChoices, Choices, PlanChoices, ValueChoices, names_node
 from workbench.planning.genome_version_1 import from_version_1, version_1_key
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.letters import bits_of, letters_of
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.plan import Plan
 from workbench.planning.sites import Site, barrier_sites, storage_sites
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, Tuples, Words, loop_tunables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.planning.emission import Emission, emit
-from workbench.planning.plan import Box, KernelPlan, Read, Step, Subkernel
+from workbench.planning.kernel_plan import Box, KernelPlan, Read, Step, Subkernel
 from workbench.planning.reach import Offset
 from workbench.planning.rerolling import seen_by
 

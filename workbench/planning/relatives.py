@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from workbench.graph import Arith, Broadcast, Extend, Imm, Kernel, LoadIndex, LoadSize, Node, Reduce, Shift
 from workbench.graph.identity import by_identity
 from workbench.graph.naming import own_name
-from workbench.planning.plan import KernelPlan, Plan, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Subkernel
+from workbench.planning.plan import Plan
 
 _NUMBER = re.compile(r"\d+")
 

@@ -18,7 +18,7 @@ from workbench.graph import Kernel
 from workbench.graph.identity import by_identity
 from workbench.planning.emission import Emission, gathered_by
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, ChainMember, Margins, RollingValue, Step
+from workbench.planning.kernel_plan import Chain, ChainMember, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import RollingGhosts, extends_of, farthest
 from workbench.planning.schedules.stepwise import Order

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
 from workbench.graph.side_rules import VALUE_RULES, maps_nearby
-from workbench.planning.plan import Launch
+from workbench.planning.kernel_plan import Launch
 from workbench.planning.reach import Offset
 from workbench.planning.schedules.stepwise import Order
 

@@ -39,8 +39,9 @@ from workbench.codegen.turns import Stage, stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.types import DD
+from workbench.planning.kernel_plan import Chain, Fill, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key, loop_names
-from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Plan
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
 

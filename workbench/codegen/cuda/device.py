@@ -11,7 +11,7 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.graph import StorageType
-from workbench.planning.plan import Axes, Margins
+from workbench.planning.kernel_plan import Axes, Margins
 from workbench.planning.towered import Towers
 
 

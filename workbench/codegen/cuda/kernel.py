@@ -38,8 +38,9 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.planning.axes import kept_axes
+from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key
-from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Plan
 
 _TAKEN = RESERVED | {
     *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "planes", "plane", "planes_of"),

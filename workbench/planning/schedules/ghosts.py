@@ -36,7 +36,7 @@ from workbench.graph import (
     Undefined,
 )
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Home, Margins, Step
+from workbench.planning.kernel_plan import Home, Margins, Step
 from workbench.planning.reach import union
 from workbench.planning.tiled import GhostUpdate
 

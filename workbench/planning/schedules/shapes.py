@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.planning.plan import KernelPlan, Step
+from workbench.planning.kernel_plan import KernelPlan, Step
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import Lattice
 

@@ -11,7 +11,7 @@ from workbench.backends.host import host_figures, measure_host
 from workbench.errors import PlanError, RunError
 from workbench.graph import Extend, Reduce, Store, value_name
 from workbench.planning.explain import explain_nodes, membership_of
-from workbench.planning.plan import KernelPlan, Step, Storage
+from workbench.planning.kernel_plan import KernelPlan, Step, Storage
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
@@ -255,7 +255,7 @@ class PlanView:
         plan, one, two = self.inspection.plan, _read_key(first), _read_key(second)
         for value in (one, two):
             node_of(plan, value)
-        text = explain_nodes(plan, (one.kernel, one.node), (two.kernel, two.node)).text
+        text = explain_nodes((plan.kernel(one.kernel), one.node), (plan.kernel(two.kernel), two.node)).text
         self._listing.send(lambda: (Message({"type": "answer", "text": text}),))
 
     # --- without a page -----------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.frontend.words import Example, Group, Word, groups
+from workbench.frontend.word_examples import Example
+from workbench.frontend.words import Group, Word, groups
 
 COMMAND = "workbench words --notebook notebooks/language.ipynb"
 

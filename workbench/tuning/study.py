@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -15,7 +16,7 @@ from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.tuning.background_run import BackgroundRun, State
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.experiment import Experiment, Plan, Prepared
 from workbench.tuning.following import follow, wait_for_writer
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
@@ -264,9 +265,10 @@ class Study(BackgroundRun):
 
         Without any change, the study's own file is continued, and none of its candidates is measured again.
         """
-        from workbench.tuning.afterwards import Further, refine
+        from workbench.tuning.afterwards import Further, prepare_further
 
-        return refine(self, shape, values, Further(budget, strategy, top, seed, path, only, tuple(fixed), threads))
+        further = Further(budget, strategy, top, seed, path, only, tuple(fixed), threads)
+        return begin_prepared(prepare_further(self, shape, values, further))
 
     def __repr__(self) -> str:
         """One line: state, how many individuals, the best score, the time that is left."""
@@ -362,6 +364,18 @@ def begin_study(
         ledger.close()
         raise
     study._begin(plan, ledger)
+    return study
+
+
+def begin_prepared(prepared: Prepared) -> Study:
+    """Begin what `prepare_study` or `prepare_further` returned; returns at once."""
+    try:
+        study = begin_study(prepared.path, prepared.plan, prepared.about, (prepared.listener,))
+    except BaseException:
+        prepared.remove()
+        raise
+    study.setup = prepared.setup
+    weakref.finalize(study, prepared.remove)
     return study
 
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, cast, get_args
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import (
     PLAIN,
     Arith,
@@ -43,13 +43,14 @@ from workbench.graph.spaces import (
     NamedExtent,
     Space,
 )
+from workbench.graph.statics import Coordinate, Static, While
 from workbench.graph.text import HEADER
 
 BOUNDS = tuple(field.name for field in fields(Limits))
 
 
 def parse(text: str) -> Graph:
-    """Return the graph that `to_text` wrote. GraphError with the line number if the text is not one."""
+    """Return the graph whose text it is. GraphError with the line number if the text is not one."""
     return _Parser(text).graph()
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -84,6 +85,18 @@ def test_no_circle_of_imports_not_even_for_types_or_inside_functions(statements)
         TopologicalSorter(left).prepare()
     except CycleError as error:
         pytest.fail(f"these import each other: {' <- '.join(error.args[1])}")
+
+
+def test_a_class_name_is_defined_once():
+    """A name means one thing in the whole package; a private one, which begins with _, in its module."""
+    found = defaultdict(list)
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(path.relative_to(ROOT).as_posix())
+    print(f"{len(found)} names of classes")
+    assert len(found) > 700
+    assert not {name: places for name, places in found.items() if len(places) > 1}
 
 
 def test_pipeline_run_and_views_name_no_backend():

@@ -17,7 +17,7 @@ from workbench.planning.exchange import to_json
 from workbench.planning.plan_figures import memory_bytes
 from workbench.tuning import comparison, evaluation
 from workbench.tuning.budget import Budget
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.experiment import Experiment, ExperimentPlan
 from workbench.tuning.ledger import open_ledger, read_ledger
 from workbench.tuning.race import finalists, in_heats, interleaved, is_steady, sampled
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
@@ -91,7 +91,7 @@ def test_candidates_have_hope_until_the_fastest_is_confirmed(tmp_path):
 
     landscape = read_landscape(FOLDER / "jac3d.npz")
     points = list(landscape.space)[:4]
-    plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
+    plan = ExperimentPlan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
     with open_ledger(tmp_path / "s.sqlite") as ledger:
         Experiment(plan, ledger, Lucky(landscape), lambda new: None, lambda idle: True).run()
         assert [len(one.outcome.samples) for one in ledger.individuals()] == [7, 9, 7, 7]  # pairs that differ tell less
@@ -130,7 +130,7 @@ def test_fastest_of_a_heat_meets_those_of_the_next():
 def searched(landscape, seed, folder, *, noisy=True):
     """A study of a recorded landscape: its individuals and the number of the best."""
     candidates = Recorded(landscape, next(iter(landscape.space)))
-    plan = Plan(candidates, lambda: None, 1, "portfolio", Budget(BUDGET), seed)
+    plan = ExperimentPlan(candidates, lambda: None, 1, "portfolio", Budget(BUDGET), seed)
     evaluator = Replayer(landscape, random.Random(seed) if noisy else None)
     path = folder / f"{seed}.sqlite"
     with open_ledger(path) as ledger:
@@ -163,7 +163,7 @@ def test_race_is_run_again_only_after_something_new(tmp_path):
     candidates = Recorded(landscape, next(iter(landscape.space)))
 
     def races(budget):
-        plan = Plan(candidates, lambda: None, 1, "sweep", Budget(budget))
+        plan = ExperimentPlan(candidates, lambda: None, 1, "sweep", Budget(budget))
         with open_ledger(tmp_path / "s.sqlite") as ledger:
             Experiment(plan, ledger, Replayer(landscape), lambda new: None, lambda idle: True).run()
             return [race.after for race in ledger.races()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from workbench.codegen.cell_code import CellCode, Result
+from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import Index, gather_code
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
@@ -123,7 +123,7 @@ class _Writer:
             is_element = key not in self.fixed and key[0] not in self.scope.access
             if is_outer or (len(keys) > 1 and (key in self.unnamed or is_element)):
                 self._assign(key)
-        results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
+        results = tuple(RootText(k[0], self.texts[k].text, self.inside[k]) for k in keys)
         uniform, row, cell = self.statements
         return CellCode(
             tuple(self.reads.arrays.values()),

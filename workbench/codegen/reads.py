@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from workbench.codegen.access import Linear, Near, Row
+from workbench.codegen.access import Linear, Near, RowPointers
 from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
@@ -45,9 +45,9 @@ class Reads:
                 return Text(f"{function}({', '.join(map(str, offset))})"), CELL
             case Linear() if axes == self.scope.loop_axes:
                 return self._by_index(self.array(index), offset), CELL
-            case Row() if level == CELL:
+            case RowPointers() if level == CELL:
                 return self._by_row(index, offset, axes), CELL
-            case Linear() | Row():  # of other axes than the loop, or the same along a row
+            case Linear() | RowPointers():  # of other axes than the loop, or the same along a row
                 return Text(f"{self.array(index)}[{self.scope.element(axes, offset)}]"), level
 
     def _by_row(self, index: int, offset: Offset, axes: Axes) -> Text:
@@ -69,8 +69,8 @@ class Reads:
         """The name of the array that holds a node, known from now on."""
         if index not in self.arrays:
             access = self.scope.access_of(index)
-            self.wishes[index] = self.wish(index) if isinstance(access, Row) else ""
-            name = self.names.claim(f"{self.wishes[index]}_array") if isinstance(access, Row) else access.array
+            self.wishes[index] = self.wish(index) if isinstance(access, RowPointers) else ""
+            name = self.names.claim(f"{self.wishes[index]}_array") if isinstance(access, RowPointers) else access.array
             self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
         return self.arrays[index].name
 

@@ -37,7 +37,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WordGroup:
     """Words that belong together, in the order in which they are explained."""
 
     title: str
@@ -73,10 +73,10 @@ _VALUES = {"u[+1]": Value.__getitem__, "u.at": Value.at, "u.next": Value.next, "
 
 
 @cache
-def groups() -> tuple[Group, ...]:
+def groups() -> tuple[WordGroup, ...]:
     """All words, by group."""
     return tuple(
-        Group(title, meaning, tuple(_word(name, example) for name, example in examples.items()))
+        WordGroup(title, meaning, tuple(_word(name, example) for name, example in examples.items()))
         for title, meaning, examples in examples_by_group()
     )
 

@@ -35,7 +35,7 @@ from workbench.views.plan.summary import rolling_text
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CellReading:
     """What the card says about how a cell was read. The texts of promotions and warnings begin with "line N: ".
 
     precision: what the choices change of the types, a line each.
@@ -50,7 +50,7 @@ class Reading:
 def summarise(
     name: str,
     compiled: Compiled,
-    reading: Reading,
+    reading: CellReading,
     *,
     figures: HostFigures,
     measured: bool,

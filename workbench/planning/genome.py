@@ -27,7 +27,7 @@ from workbench.planning.kernel_plan import Storage
 from workbench.planning.letters import bits_of, letters_of
 from workbench.planning.plan import Plan
 from workbench.planning.sites import Site, barrier_sites, storage_sites
-from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, Tuples, Words, loop_tunables
+from workbench.planning.tunables import TUNABLES, OneOf, Section, Setting, Tunable, Tuples, loop_tunables
 
 VERSION = 2
 _NUMBER_BITS = 16
@@ -169,18 +169,18 @@ def _label(row: Tunable) -> str:
 
 def _width(row: Tunable) -> int:
     """Bits of a setting in a lettered section."""
-    return (len(row.legal.options) - 1).bit_length() if isinstance(row.legal, Words) else _NUMBER_BITS
+    return (len(row.legal.options) - 1).bit_length() if isinstance(row.legal, OneOf) else _NUMBER_BITS
 
 
 def _bits(row: Tunable, choices: PlanChoices) -> str:
     value = row.check(row.read(choices))
-    number = row.legal.options.index(value) if isinstance(row.legal, Words) else value
+    number = row.legal.options.index(value) if isinstance(row.legal, OneOf) else value
     return f"{number:0{_width(row)}b}"
 
 
 def _setting(row: Tunable, bits: str) -> Setting:
     number = int(bits, 2)
-    if not isinstance(row.legal, Words):
+    if not isinstance(row.legal, OneOf):
         return number
     return row.legal.options[number] if number < len(row.legal.options) else bits
 
@@ -195,7 +195,7 @@ def _parsed(row: Tunable, text: str) -> Setting:
         return tuple(number for number in numbers if number is not None) if None not in numbers else text
     if isinstance(row.default, tuple):
         return tuple(text.split("+")) if text else ()
-    if isinstance(row.legal, Words):
+    if isinstance(row.legal, OneOf):
         return next((option for option in row.legal.options if _text(option) == text), text)
     number = _number(text)
     return text if number is None else number

@@ -23,7 +23,7 @@ from workbench.run.creation import create_simulation
 from workbench.run.initial_values import read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
-from workbench.tuning.experiment import Prepared
+from workbench.tuning.experiment import PreparedStudy
 from workbench.tuning.slot import measuring
 from workbench.tuning.trials import AT_START, Individual
 from workbench.tuning.tune import TuningRequest, prepare_study
@@ -123,7 +123,7 @@ class Further:
     threads: int | None = None
 
 
-def prepare_further(study: Study, shape: object, values: Mapping[str, object], further: Further) -> Prepared:
+def prepare_further(study: Study, shape: object, values: Mapping[str, object], further: Further) -> PreparedStudy:
     """What goes on from the fastest of a study: in its file where size and space are the same, else in a new one."""
     if study.running:
         raise TuningError("the study still runs", advice="Call stop() and wait(), or wait for its end.")

@@ -72,7 +72,7 @@ class Evaluator(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExperimentPlan:
     """What a study does.
 
     evaluator: opens what measures. cells: of a step, for scores. timeout_floor: seconds for one evaluation (build,
@@ -98,7 +98,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedStudy:
     """All that a study begins with: the path of its file, what it does, and what the file says of it.
 
     listener: called with the study after every change. remove: deletes the folder of `setup`, when nobody needs the
@@ -106,7 +106,7 @@ class Prepared:
     """
 
     path: Path
-    plan: Plan
+    plan: ExperimentPlan
     about: Mapping[str, Any]
     setup: Setup
     listener: Callable[[Any], None]
@@ -122,7 +122,7 @@ class Experiment:
     of a ledger is measured to its end, however short the budget is, so that a study always tells of its start.
     """
 
-    plan: Plan
+    plan: ExperimentPlan
     ledger: Ledger
     evaluator: Evaluator
     heard: Callable[[Individual | Race], None]

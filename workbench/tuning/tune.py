@@ -29,14 +29,14 @@ from workbench.run.initial_values import InitialValues, extents_of, read_initial
 from workbench.run.memory import bytes_available
 from workbench.run.schedules import resolved
 from workbench.tuning.budget import read_budget
-from workbench.tuning.experiment import Plan, Prepared
+from workbench.tuning.experiment import ExperimentPlan, PreparedStudy
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
 from workbench.tuning.search_space import Point
 from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.tile_space import STEPWISE, is_tiling
-from workbench.tuning.wisdom import Environment, Result, environment_of, keep_or_warn
+from workbench.tuning.wisdom import Environment, StudyResult, environment_of, keep_or_warn
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
@@ -73,7 +73,7 @@ class TuningRequest:
 
 def prepare_study(
     graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, request: TuningRequest
-) -> Prepared:
+) -> PreparedStudy:
     """Check everything that can be wrong, and write what workers read; `begin_prepared` begins the study."""
     begun = time.monotonic()
     _check_steps(graph)
@@ -113,7 +113,7 @@ def prepare_study(
         fields = {n: whole(a, extents_of(graph, n, initial.extents)) for n, a in initial.fields.items()}
         write_setup(setup, str(space.graph), fields, initial.numbers)
         memory = bytes_available() or 0
-        plan = Plan(
+        plan = ExperimentPlan(
             space,
             lambda: Pool(setup, request.workers, samples=_SAMPLES, memory_bytes=memory),
             prod(initial.extents),
@@ -127,7 +127,7 @@ def prepare_study(
         )
         environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        return Prepared(path, plan, _about(space, initial, setup, request, environment), setup, keeper, remove)
+        return PreparedStudy(path, plan, _about(space, initial, setup, request, environment), setup, keeper, remove)
     except BaseException:
         remove()
         raise
@@ -210,7 +210,9 @@ def _keeper(
         if study.state in ("done", "stopped") and best is not None:
             evaluations = len(study.individuals)
             keep_or_warn(
-                Result(program, environment, extents, best.choices, best.score, best.gain, evaluations, time.time())
+                StudyResult(
+                    program, environment, extents, best.choices, best.score, best.gain, evaluations, time.time()
+                )
             )
 
     return listen

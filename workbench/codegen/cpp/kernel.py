@@ -33,9 +33,9 @@ from workbench.codegen.running_order import (
 from workbench.codegen.scatters import scatter_sweep
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Target, type_name
+from workbench.codegen.spelling import TargetLanguage, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.turns import Stage, stages_of
+from workbench.codegen.turns import LoopStage, stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.types import DD
@@ -46,7 +46,7 @@ from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
 
 
-def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
+def kernel_code(plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> KernelCode:
     """Everything the templates write for one kernel, in an order that depends on the plan alone.
 
     `functions` gives names to functions and is shared by the plan's kernels.
@@ -67,7 +67,7 @@ def has_steady_ghosts(plan: Plan) -> bool:
 class _HostWriter(KernelWriter):
     """Collects sweeps and rules of a kernel's two steps; equal ones are written once."""
 
-    def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
+    def __init__(self, plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> None:
         super().__init__(plan, kernel, target, functions)
         # Tags differ between kernels: no kernel has more rules than nodes.
         before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(kernel.kernel.name)]
@@ -352,7 +352,7 @@ class _HostWriter(KernelWriter):
 
     def _stages(
         self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], outs: Sequence[str], rolls: bool
-    ) -> tuple[Stage, ...]:
+    ) -> tuple[LoopStage, ...]:
         """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for."""
         if code.cuts:
             return stages_of(code.cuts, statements)

@@ -18,7 +18,7 @@ from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef
 from workbench.views.launch.drawing import draw_launch
-from workbench.views.launch.facts import Search, known_facts
+from workbench.views.launch.facts import FactSearch, known_facts
 from workbench.views.launch.summary import (
     CAPABILITY,
     Findings,
@@ -61,7 +61,7 @@ class LaunchView:
         self.shown = ""
         self.trouble = ""
         self.page: LaunchPage | None = None
-        self._search: Search | None = None
+        self._search: FactSearch | None = None
         self._closed = False
         self._leave: tuple[Callable[[], None], ...] = (
             inspection.on("source", lambda _: self._changed()),
@@ -220,7 +220,7 @@ class LaunchView:
             return
         if self._search is not None:
             self._search.end(0.0)
-        self._search = Search(plan, self._refresh)
+        self._search = FactSearch(plan, self._refresh)
 
     def _changed(self) -> None:
         self._look_for_facts()

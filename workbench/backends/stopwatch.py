@@ -1,4 +1,4 @@
-"""Stopwatch: what compiled code noted about the seconds of its launches, and how often it shall look at the clock.
+"""Stopwatch: the seconds of launches that compiled code measured, and how often it reads the clock.
 
 Launches are always timed: a build with clocks would not be the code that runs. Heat on 256² cells, 20 µs a step, takes
 0.3 % longer if each step is timed, and nothing that can be measured with the sample.

@@ -111,7 +111,7 @@ class _Writer:
     reads: Reads = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reads = Reads(self.scope, self.names, self._wish)
+        self.reads = Reads(self.scope, self.names, self._preferred_name)
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
         self.fixed = frozenset((root, self._here(root)) for root in computed)
@@ -309,7 +309,9 @@ class _Writer:
         source = self.scope.nodes[index].operands[0]
         indices = tuple(Index(self.texts[p].text, self._is_own(source, k, p)) for k, p in enumerate(places))
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_own)])
-        code = gather_code(self.scope, index, self.reads.array(source), indices, self.names, self._wish(index))
+        code = gather_code(
+            self.scope, index, self.reads.array(source), indices, self.names, self._preferred_name(index)
+        )
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
@@ -335,12 +337,12 @@ class _Writer:
         # Its row already has the plain name.
         is_pointer = self._is_read(key) and index not in self.scope.access and self.levels[key] == CELL
         suffix = "_here" if is_pointer else offset_suffix(offset, self._axes_of_local(index))
-        name = self.names.claim(self._wish(index) + suffix)
+        name = self.names.claim(self._preferred_name(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
         self.statements[self.levels[key]].append(Statement(text, self.inside[key], along=self.along[key]))
         self.texts[key], self.inside[key] = Text(name), ()
 
-    def _wish(self, index: int) -> str:
+    def _preferred_name(self, index: int) -> str:
         """The user's name, else a number."""
         return display_name(self.scope.nodes, index) or numbered_name(self.numbered, index)
 

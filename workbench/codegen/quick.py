@@ -1,8 +1,8 @@
-"""Quick: the statements of a cell of type dd once more, without what an operation does on overflow.
+"""Quick: a second version of the statements of a cell of type dd, without the handling of overflow.
 
 What is not finite stays so through sums and products of dd: the result is then the same f64 operation, whose hi is not
-finite either, and the sequences make NaN of it. So one look at the results of a cell tells whether any operation of it
-overflowed, or had an operand that is not finite, and only then the cell is computed as the sequences say.
+finite either, and the sequences make NaN of it. So a test of the results of a cell for finiteness finds every
+overflow and every operand that is not finite; only such a cell is computed again by the full sequences.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Roots: the statements of a cell, cut where reciprocal square roots are taken, which a text does for a block of cells.
+"""Roots: the statements of a cell, split at reciprocal square roots, which are computed for a block of cells at a time.
 
-Compilers do not vectorise the estimates that processors have of them, so a loop over cells ends there, puts down what
-later ones need, and lets a function take the roots of all its cells.
+Compilers do not vectorise the estimates that processors have of them, so a loop over cells ends there, stores
+what later ones need, and a function computes the roots of all its cells.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TAKEN = re.compile(r"const (float|double) (\w+) = reciprocal_sqrt\((.*)\);")
 
 
 def stages_at_roots(statements: tuple[Statement, ...]) -> tuple[LoopStage, ...]:
-    """Cut the statements of a cell at its roots, each put down as what it is of; () if none is taken."""
+    """Split the statements of a cell at its roots, whose operands are stored; () if there is no root."""
     parts: list[list[Statement]] = [[]]
     roots: list[tuple[str, str]] = []
     for statement in statements:

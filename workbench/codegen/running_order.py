@@ -112,7 +112,7 @@ class FinisherCall:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What runs between two meetings of the team, and what one thread does at the meeting.
+    """What the team of threads runs between two barriers, and what one thread does at the second of them.
 
     `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones. `lap` and
     `finish_lap` are the numbers under which the phase and its finishers are timed (-1: not at all), `member_laps`

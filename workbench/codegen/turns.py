@@ -186,10 +186,10 @@ class CutTurns:
 
 @dataclass(frozen=True, slots=True)
 class LoopStage:
-    """What is computed of a block of cells between two loops: names taken up from lanes, lines, names put down, a loop.
+    """What a block of cells computes between two loops: variables loaded from lanes, lines, variables stored, a loop.
 
-    taken, put: (type, name). turns: None behind the last loop. mask: the type of a lane's mark that it goes on.
-    root: the name put down whose reciprocal square root is taken next, in a loop that is cut there.
+    taken, put: (type, name) of those loaded and stored. turns: None behind the last loop. mask: the type of the mask of
+    lanes that go on. root: the variable whose reciprocal square root is computed next, in a loop that is split there.
     """
 
     taken: tuple[tuple[str, str], ...]

@@ -138,8 +138,8 @@ class KernelWriter:
         )
 
     def _named_uniforms(self, uniforms: Uniforms, suffix: str) -> str:
-        wish = self._uniforms_name(suffix)
-        return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(wish))).name
+        preferred = self._uniforms_name(suffix)
+        return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(preferred))).name
 
     def _uniforms_name(self, suffix: str) -> str:
         return f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"

@@ -54,5 +54,5 @@ def check_plan(plan: Plan) -> None:
     """Raise PlanError with every promise that the plan breaks."""
     faults = find_faults(plan)
     if faults:
-        told = "\n".join(f"    {fault}" for fault in faults)
-        raise PlanError(f"checks failed on the plan of {plan.graph.name}\n{told}", advice=_ADVICE)
+        listed = "\n".join(f"    {fault}" for fault in faults)
+        raise PlanError(f"checks failed on the plan of {plan.graph.name}\n{listed}", advice=_ADVICE)

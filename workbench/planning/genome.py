@@ -78,8 +78,8 @@ def write_genome(graph: Graph, choices: PlanChoices) -> str:
     for letter, sites in (("M", storage_sites(graph)), ("S", barrier_sites(graph))):
         sections.append((letter, letters_of("".join(str(int(site.key in chosen[site.part])) for site in sites))))
     for letter, rows in (("L", _loop_rows(choices)), *((name, _rows(name)) for name in _NAMED)):
-        told = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
-        sections.append((letter, ",".join(told)))
+        texts = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
+        sections.append((letter, ",".join(texts)))
     return f"v{VERSION}-{graph.fingerprint()}:{'/'.join(f'{name}={text}' for name, text in sections if text)}"
 
 

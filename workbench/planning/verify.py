@@ -233,7 +233,7 @@ def _launches_hold_everything_once(view: StepView) -> Found:
 
 def _launches_are_in_order(view: StepView) -> Found:
     if any(_launches_hold_everything_once(view)):
-        return  # told by that check
+        return  # that check reports it
     finished: set[int] = set()
     for launch in view.step.launches:
         if launch.kind == "finisher":

@@ -78,7 +78,7 @@ class ExportContext:
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """What a build is told: flags for speed, flags that keep bits, and when a second thread pays."""
+    """Arguments of a build: flags for speed, flags that keep bits, and from which size a second thread pays."""
 
     tuning: str
     meaning: str

@@ -281,8 +281,8 @@ class _HostWriter(KernelWriter):
             tuple(used),
             rings_of(self.kernel.kernel, step.fills[chain.fills[0]].node) if chain.fills else (),
         )
-        wish = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
-        name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(wish))).name
+        preferred = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
+        name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(preferred))).name
         stored = (h for m in chain.members for h in beyond_domain(step.subkernels[m.subkernel]))
         return Phase((), (), (), lost_tags(h for h in stored if h.node not in planes), chains=(name,))
 
@@ -371,8 +371,8 @@ class _HostWriter(KernelWriter):
             "scatter": sweep.scattering,
         }
         kind = next((word for word, how in made.items() if how is not None), "sweep")
-        wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
-        found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
+        preferred = f"{kind}_{sweep.label or len(self.sweeps.records)}"
+        found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(preferred)), own)
         return found.name
 
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
@@ -389,8 +389,8 @@ class _HostWriter(KernelWriter):
 
     def _fill(self, fill: Fill) -> FillCall:
         fresh = self._rules(fill)
-        wish = f"outside_{fresh.label}"
-        rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(wish)))
+        preferred = f"outside_{fresh.label}"
+        rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(preferred)))
         steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
         tag = 1 + self.first_tag + self.rules.records.index(rules) if steady else 0
         shape = self.shape_name(self.axes_of(fill.node))

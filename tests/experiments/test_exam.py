@@ -15,7 +15,7 @@ from workbench.experiments.exam import (
     SCHEMES,
     Course,
     Exam,
-    Results,
+    ExamResults,
     Series,
     accuracy,
     course,
@@ -169,19 +169,19 @@ def test_errors_that_were_measured_are_not_measured_again(tmp_path, monkeypatch)
         course, "measure_error", lambda s, m, cells, threads: measured.append(cells) or measure(s, m, cells, threads)
     )
     options = {"dims": (1,), "backend": "reference", "checks": False, "schemes": ("mc",), "problems": ("entropy",)}
-    first = run_exam(resolutions=(4, 8), results=Results(file), **options)
+    first = run_exam(resolutions=(4, 8), results=ExamResults(file), **options)
     with file.open("a") as stopped:
         stopped.write('{"problem": "entropy", "placem')
     lines = []
-    second = run_exam(resolutions=(4, 8, 16), results=Results(file), say=lines.append, **options)
+    second = run_exam(resolutions=(4, 8, 16), results=ExamResults(file), say=lines.append, **options)
     assert measured == [4, 8, 16]
     assert second.series[0].errors[:2] == first.series[0].errors
     assert "16 cells a unit: error" in lines[0]
     monkeypatch.setitem(SCHEMES, "mc", hydro.minmod)
-    other = run_exam(resolutions=(4, 8), results=Results(file), **options)
+    other = run_exam(resolutions=(4, 8), results=ExamResults(file), **options)
     assert measured == [4, 8, 16, 4, 8]  # another program
     assert other.series[0].errors != first.series[0].errors
-    assert len(Results(file)) == 5
+    assert len(ExamResults(file)) == 5
 
 
 def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
@@ -190,7 +190,7 @@ def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
     part = ["--problems", "sod", "--placements", "oblique", "--results", str(file)]
     assert main(["exam", *options, *part]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("exam passed: 0 checks, 1 series")
-    assert len(Results(file)) == 2
+    assert len(ExamResults(file)) == 2
     assert main(["exam", "--problems", "tide"]) == 1
     assert "there is no problem 'tide'" in capsys.readouterr().err
 

@@ -189,6 +189,30 @@ def test_no_module_imports_from_a_test_module():
     assert not found, f"move what they share into modules that are no tests: {found}"
 
 
+# room of tests: other rooms that it may import from beside kit and programs, "why"
+ROOMS_OF_TESTS = {
+    "": ({"faults"}, "tests/test_faults.py runs the seeded faults of all rooms"),
+    "bench": ({"browser"}, "times by hand of what the browser tests show on a page"),
+}
+
+
+def test_rooms_of_tests_share_through_the_kit():
+    """What tests of two rooms use is in tests/kit, and programs in tests/programs."""
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    rooms = {file.parent.name for file in files if file.parent.parent == ROOT / "tests"}
+    found = {}
+    for file in files:
+        own = file.relative_to(ROOT / "tests").parts[0] if file.parent != ROOT / "tests" else ""
+        allowed = {own, "kit", "programs"} | ROOMS_OF_TESTS.get(own, (set(), ""))[0]
+        names = (name.split(".") for name in imported_modules(file.read_text(encoding="utf-8")))
+        taken = {name[1] for name in names if name[0] == "tests" and name[1:] and name[1] in rooms - allowed}
+        if taken:
+            found[str(file.relative_to(ROOT))] = sorted(taken)
+    print(f"{len(files)} files in {len(rooms)} rooms looked at")
+    assert len(rooms) > 10
+    assert not found, f"move what they share into tests/kit: {found}"
+
+
 def test_import_is_cheap():
     code = (
         "import sys, time; start = time.perf_counter(); import workbench; seconds = time.perf_counter() - start;"

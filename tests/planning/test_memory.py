@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.planning.programs import wave
+from tests.kit.small_graphs import wave
+from tests.kit.symbolic import run_symbolically
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.symbolic import run_symbolically
 from workbench.graph import Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
 from workbench.graph.types import F32, F64
 from workbench.planning import plan_graph

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.planning.rolled import names, plan_of
+from tests.kit.rolled import names, plan_of
 from workbench import stencil
 from workbench.language import field, manifest, reduce_max
 from workbench.planning.kernel_plan import Storage

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planning.rolled import TWICE, names, plan_of
+from tests.kit.rolled import TWICE, names, plan_of
 from workbench.planning import plan_graph
 from workbench.planning.kernel_plan import ChainMember
 

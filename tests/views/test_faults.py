@@ -139,7 +139,7 @@ def test_fault_in_the_search_for_launch_facts_is_told(monkeypatch):
 
 
 def test_fault_while_the_compiler_reports_is_told(monkeypatch):
-    from tests.views.ear import Ear
+    from tests.kit.ear import Ear
     from workbench.views.source import view as source_view
 
     ear = Ear()

@@ -6,7 +6,7 @@ import re
 import pytest
 from ipywidgets.widgets import widget
 
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 from tests.views.page.pane_ear import Ear
 from workbench.machine import trace
 from workbench.planning.kernel_plan import Storage

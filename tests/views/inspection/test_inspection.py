@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.views.cells import CHAIN, HELLO
+from tests.kit.cells import CHAIN, HELLO
 from tests.views.plan.summaries import FIGURES
 from workbench.errors import PlanError, RunError
 from workbench.machine import trace

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ipywidgets.widgets import widget
 
-from tests.views.cells import CHAIN, HELLO
+from tests.kit.cells import CHAIN, HELLO
 from workbench.errors import RunError
 from workbench.machine import trace
 from workbench.solvers import hydro

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -28,13 +30,35 @@ def modules_by_name():
     return {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in MODULES}
 
 
-def imports_of(path, known):
-    """Modules of ours that a module imports when it is loaded, or for types; not those that a function imports."""
-    waiting, found = list(ast.parse(path.read_text(encoding="utf-8")).body), set()
+def imports_at_load(tree):
+    """Import statements that run when a module is loaded, and those for types; not those inside functions."""
+    waiting = list(tree.body)
     while waiting:
         match waiting.pop():
             case ast.If() | ast.Try() as block:
                 waiting += block.body + block.orelse
+            case ast.Import() | ast.ImportFrom() as statement:
+                yield statement
+
+
+def imports_that_run(tree):
+    """Import statements that run when a module is loaded or one of its functions called; not those for types alone."""
+    waiting = [tree]
+    while waiting:
+        match waiting.pop():
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")) as block:
+                waiting += block.orelse
+            case ast.Import() | ast.ImportFrom() as statement:
+                yield statement
+            case node:
+                waiting += ast.iter_child_nodes(node)
+
+
+def modules_imported(statements, known):
+    """The modules of ours that import statements name."""
+    found = set()
+    for statement in statements:
+        match statement:
             case ast.ImportFrom(module=str(module), names=names):
                 inside = {f"{module}.{each.name}" for each in names} & known
                 found |= inside or {module} & known
@@ -43,14 +67,36 @@ def imports_of(path, known):
     return found
 
 
-def test_no_circle_of_imports_not_even_for_types():
+@pytest.mark.parametrize("statements", [imports_at_load, imports_that_run])
+def test_no_circle_of_imports_not_even_for_types_or_inside_functions(statements):
+    """An import inside a function may delay a heavy library; two modules that need each other are one, or need a third.
+
+    Imports for types alone and those inside functions are looked at apart: a record may name in a type what calls it.
+    """
     modules = modules_by_name()
-    left = {name: imports_of(path, set(modules)) for name, path in modules.items() if name != "workbench"}
+    left = {
+        name: modules_imported(statements(ast.parse(path.read_text(encoding="utf-8"))), set(modules)) - {name}
+        for name, path in modules.items()
+        if name != "workbench"
+    }
     print(f"{len(left)} modules, {sum(map(len, left.values()))} imports")
     assert sum(map(len, left.values())) > 1000
-    while free := {name for name in left if not left[name] & set(left) or name not in set().union(*left.values())}:
-        left = {name: needed for name, needed in left.items() if name not in free}
-    assert not left, f"these import each other: {sorted(left)}"
+    try:
+        TopologicalSorter(left).prepare()
+    except CycleError as error:
+        pytest.fail(f"these import each other: {' <- '.join(error.args[1])}")
+
+
+def test_a_class_name_is_defined_once():
+    """A name means one thing in the whole package; a private one, which begins with _, in its module."""
+    found = defaultdict(list)
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(path.relative_to(ROOT).as_posix())
+    print(f"{len(found)} names of classes")
+    assert len(found) > 700
+    assert not {name: places for name, places in found.items() if len(places) > 1}
 
 
 def test_pipeline_run_and_views_name_no_backend():
@@ -141,6 +187,30 @@ def test_no_module_imports_from_a_test_module():
     print(f"{len(files)} files looked at, {len(tests)} of them test modules")
     assert len(tests) > 100
     assert not found, f"move what they share into modules that are no tests: {found}"
+
+
+# room of tests: other rooms that it may import from beside kit and programs, "why"
+ROOMS_OF_TESTS = {
+    "": ({"faults"}, "tests/test_faults.py runs the seeded faults of all rooms"),
+    "bench": ({"browser"}, "times by hand of what the browser tests show on a page"),
+}
+
+
+def test_rooms_of_tests_share_through_the_kit():
+    """What tests of two rooms use is in tests/kit, and programs in tests/programs."""
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    rooms = {file.parent.name for file in files if file.parent.parent == ROOT / "tests"}
+    found = {}
+    for file in files:
+        own = file.relative_to(ROOT / "tests").parts[0] if file.parent != ROOT / "tests" else ""
+        allowed = {own, "kit", "programs"} | ROOMS_OF_TESTS.get(own, (set(), ""))[0]
+        names = (name.split(".") for name in imported_modules(file.read_text(encoding="utf-8")))
+        taken = {name[1] for name in names if name[0] == "tests" and name[1:] and name[1] in rooms - allowed}
+        if taken:
+            found[str(file.relative_to(ROOT))] = sorted(taken)
+    print(f"{len(files)} files in {len(rooms)} rooms looked at")
+    assert len(rooms) > 10
+    assert not found, f"move what they share into tests/kit: {found}"
 
 
 def test_import_is_cheap():

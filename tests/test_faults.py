@@ -19,8 +19,8 @@ from tests.faults.of_tiles import OF_TILES
 from tests.faults.of_towers import MORE_OF_TOWERS, OF_TOWERS
 from tests.faults.table import OF_PASSES, OF_THE_REST
 from tests.kit.optimised import COMPARED
+from tests.kit.pass_faults import FAULTS as OF_PLANS
 from tests.kit.tracked import ROOT
-from tests.planning.faults import FAULTS as OF_PLANS
 from workbench.planning import PASSES
 
 TABLE = (*OF_PASSES, *OF_TILES, *OF_TOWERS, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS)

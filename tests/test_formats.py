@@ -9,7 +9,7 @@ from tests.kit.tracked import ROOT
 from workbench.graph.instructions import TRAITS
 from workbench.graph.parse import BOUNDS
 from workbench.graph.side_rules import RULES
-from workbench.graph.text import KEYWORDS, to_text
+from workbench.graph.text import KEYWORDS
 from workbench.graph.types import BY_NAME
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json, to_json
@@ -24,7 +24,7 @@ def example(kind):
 
 def test_the_graph_is_read_and_written_as_it_stands():
     graph = wb.graph_from_text(example("graph"))
-    assert to_text(graph) == example("graph")
+    assert str(graph) == example("graph")
     sim = wb.Machine(graph).simulate(u=[0.0, 1.0, 0.0], backend="reference").run(1)
     assert sim.u.tolist() == pytest.approx([0.2, 0.6, 0.6])  # the wall at 1 is a cell of 2 outside
     assert sim.top == 1.0

@@ -42,7 +42,6 @@ from workbench.graph.naming import formula, value_names
 from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
-from workbench.graph.text import to_text
 from workbench.graph.types import BOOL, DD, F64, I64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
@@ -236,7 +235,7 @@ def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():
 @pytest.mark.parametrize("preset", ["as_delayed", "as_manifest", "cost"])
 def test_every_match_knows_every_instruction(preset):
     """Text, copies, names, drawings, plans and generated text; mypy proves the rest."""
-    assert parse(to_text(GRAPH)) == GRAPH
+    assert parse(str(GRAPH)) == GRAPH
     assert rewrite(GRAPH, copy).kernels[0].keys() == GRAPH.kernels[0].keys()
     kernel = GRAPH.kernels[0]
     for index in range(len(NODES)):

@@ -15,8 +15,8 @@ from workbench.graph import Arith
 from workbench.graph.rewrite import copy, rewrite
 from workbench.language import field
 from workbench.planning import Choices, Meaning, simplify
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.letters import bits_of
-from workbench.planning.plan import Storage
 
 
 def storage_of(machine, name):

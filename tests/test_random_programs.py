@@ -11,7 +11,6 @@ from workbench.graph.instructions import Instruction
 from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, live_nodes, rewrite
 from workbench.graph.side_rules import INDEX_MAPS, VALUE_RULES, Mirror, Reflect, Undefined, Wall
-from workbench.graph.text import to_text
 from workbench.graph.verify import verify
 
 SEEDS = range(300)
@@ -66,9 +65,9 @@ def test_the_same_seed_gives_the_same_program_and_sizes_are_bounded():
 def test_the_text_gives_the_graph_back(program):
     graph = program[0]
     verify(graph)
-    text = to_text(graph)
+    text = str(graph)
     assert parse(text) == graph
-    assert to_text(parse(text)) == text
+    assert str(parse(text)) == text
 
 
 @settings(max_examples=60, deadline=None)

@@ -102,7 +102,7 @@ def _exam(parsed: argparse.Namespace) -> int:
         return _exam_of_plans(parsed)
     import json
 
-    from workbench.experiments.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
+    from workbench.experiments.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, ExamResults, run_exam
 
     resolutions = parsed.resolutions or ((16, 32, 64) if parsed.quick else RESOLUTIONS)
     course = Course(
@@ -119,7 +119,7 @@ def _exam(parsed: argparse.Namespace) -> int:
         threads=parsed.threads,
         seconds=parsed.seconds or (QUICK_SECONDS if parsed.quick else math.inf),
     )
-    exam = run_exam(course, _say, Results(parsed.results) if parsed.results else None)
+    exam = run_exam(course, _say, ExamResults(parsed.results) if parsed.results else None)
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
     if exam.left and not exam.failures:
@@ -183,9 +183,10 @@ def _bench(parsed: argparse.Namespace) -> int:
 
 
 def _compile(parsed: argparse.Namespace) -> int:
-    from workbench.commands.compile import Request, compile_file
+    from workbench.commands.compile import CompileRequest, compile_file
 
-    _say(str(compile_file(Request(**{name: getattr(parsed, name) for name in Request.__dataclass_fields__}))))
+    options = {name: getattr(parsed, name) for name in CompileRequest.__dataclass_fields__}
+    _say(str(compile_file(CompileRequest(**options))))
     return 0
 
 

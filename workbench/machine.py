@@ -285,11 +285,12 @@ class Machine:
         candidate whose results after `steps` steps differ from those in dd by more than this, relative to their largest
         magnitude, fails, and choices="best" never uses such types. Raises TuningError, and errors of `simulate`.
         """
-        from workbench.tuning.tune import TuningRequest, tune
+        from workbench.tuning.study import begin_prepared
+        from workbench.tuning.tune import TuningRequest, prepare_study
 
         file, on = os.fspath(path) if path else None, backend or self.backend
         how = TuningRequest(budget, on, strategy, seed, file, start, only, fixed, threads, workers, tree, bound, steps)
-        return tune(self.graph, self.choices, values, shape, how)
+        return begin_prepared(prepare_study(self.graph, self.choices, values, shape, how))
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
         """Run the same initial state on every available backend; compare with the reference after 1 and `steps` steps.

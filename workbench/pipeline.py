@@ -34,8 +34,8 @@ from workbench.frontend.cell import trace_cell as trace
 from workbench.graph import Graph
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
-from workbench.planning.cost import slot_bytes
 from workbench.planning.plan import Plan
+from workbench.planning.plan_figures import slot_bytes
 from workbench.planning.simplify import simplify
 
 __all__ = [

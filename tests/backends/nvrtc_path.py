@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cupy import FakeCupy
 from workbench.backends import cubins, nvrtc
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cubins import Cubins

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.backends.cache_entries import damage_one_byte
+from tests.kit.cache_entries import damage_one_byte
 from workbench.backends import cache_folder
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe, counters
 from workbench.errors import BuildError

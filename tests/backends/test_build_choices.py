@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.backends.agreement import assert_agrees
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT
+from tests.kit.backend_agreement import assert_agrees
 from workbench.backends.base import MarchRequest
 from workbench.backends.build_flags import build_flags
 from workbench.backends.compile_pool import default_compiler

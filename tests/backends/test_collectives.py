@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.backends.agreement import assert_folds_agree
+from tests.kit.backend_agreement import assert_folds_agree
 from tests.kit.collective_programs import beyond, collective_programs, counted, mirrored, scans, scatters, segments
 from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest

@@ -5,12 +5,12 @@ import os
 import numpy as np
 import pytest
 
-from tests.backends.agreement import assert_agrees
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT, LEAPFROG, WAVE
-from tests.backends.fake_cupy import FakeCupy
 from tests.backends.graphs import reducing_graph
-from tests.codegen.hand_plans import plan_by_hand
+from tests.kit.backend_agreement import assert_agrees
+from tests.kit.fake_cupy import FakeCupy
+from tests.kit.hand_plans import plan_by_hand
 from workbench.backends import cuda_instance
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda import CudaBackend

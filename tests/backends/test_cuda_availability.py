@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
-from tests.backends.fake_cuda_errors import CUDARuntimeError
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cuda_errors import CUDARuntimeError
+from tests.kit.fake_cupy import FakeCupy
 from workbench.backends import cuda_availability, registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BuildError

@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
-from tests.backends.agreement import assert_agrees, assert_folds_agree
 from tests.backends.cell_plans import cell_plan, chosen
 from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, WAVE, gravity
 from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
-from tests.codegen.hand_plans import plan_by_hand
 from tests.kit.agreement import check_pairs, make_pair
+from tests.kit.backend_agreement import assert_agrees, assert_folds_agree
 from tests.kit.bits import assert_same_bits
+from tests.kit.hand_plans import plan_by_hand
 from tests.kit.spaced_programs import spaced_programs
 from workbench import trace
 from workbench.backends.base import Condition, MarchRequest, StopFlag

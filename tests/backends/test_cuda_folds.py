@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.backends.agreement import assert_folds_agree
+from tests.kit.backend_agreement import assert_folds_agree
+from tests.kit.small_graphs import hello
 from tests.kit.spaced_programs import deviation, folds_of_folds, from_outer_values, shifted_folds, spaced_programs
-from tests.planning.programs import hello
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.codegen.cuda.render import render_cuda
 from workbench.graph import Outflow

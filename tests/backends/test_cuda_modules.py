@@ -8,7 +8,7 @@ import pytest
 
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import LEAPFROG
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cupy import FakeCupy
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BackendError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.backends.agreement import assert_folds_agree, at_origin
+from tests.kit.backend_agreement import assert_folds_agree, at_origin
 from tests.kit.bits import assert_same_bits
 from tests.kit.collective_programs import mixing, ranked, scans
 from tests.kit.optimised import optimised

@@ -6,11 +6,11 @@ from math import prod
 
 import pytest
 
-from tests.backends.agreement import assert_agrees
 from tests.backends.cell_plans import BACKEND, cell_plan, chosen
 from tests.backends.device_cells import HEAT, HELLO, WAVE
 from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
-from tests.codegen.hand_plans import plan_by_hand
+from tests.kit.backend_agreement import assert_agrees
+from tests.kit.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.device_instance import layout_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.backends.simulator_kernels import (
+from tests.kit.simulator_kernels import (
     FIBERS,
     integer,
     kernel_library,

@@ -5,10 +5,10 @@ import struct
 import numpy as np
 import pytest
 
-from tests.backends.agreement import at_origin, bits
 from tests.backends.cell_plans import BACKEND, cell_plan, chosen
 from tests.backends.graphs import field_graph, reducing_graph
-from tests.codegen.hand_plans import plan_by_hand
+from tests.kit.backend_agreement import at_origin, bits
+from tests.kit.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import CudaSimInstance
 from workbench.backends.launch_sequence import launches_of

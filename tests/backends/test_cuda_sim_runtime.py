@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.backends.simulator_kernels import FIBERS, integer, kernel_library, scale_argument, shape_bytes
+from tests.kit.simulator_kernels import FIBERS, integer, kernel_library, scale_argument, shape_bytes
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, ValueArgument
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT, LEAPFROG
-from tests.backends.fake_cuda_errors import CUDARuntimeError
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cuda_errors import CUDARuntimeError
+from tests.kit.fake_cupy import FakeCupy
 from workbench.backends import cuda_instance
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda import CudaBackend

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.backends.agreement import assert_agrees, bits, random_cells, state_after
-from tests.backends.fake_cupy import FakeCupy
 from tests.backends.nvrtc_path import nvrtc_path
+from tests.kit.backend_agreement import assert_agrees, bits, random_cells, state_after
+from tests.kit.fake_cupy import FakeCupy
 from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest
 from workbench.backends.compile_pool import Unit

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.backends.cell_plans import cell_plan
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cupy import FakeCupy
 from tests.kit.spaced_programs import Program
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends.base import MarchRequest

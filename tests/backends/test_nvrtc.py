@@ -1,13 +1,11 @@
 """The same text that the simulator runs compiles for a device with every CUDA compiler there is."""
 
-from pathlib import Path
-
 import pytest
 
+from tests.kit.simulator_kernels import TEXT
 from workbench.backends import nvrtc
 from workbench.errors import BuildError
 
-TEXT = (Path(__file__).parent / "simulator_kernels.cu").read_text()
 KERNELS = TEXT.count('extern "C" __global__ void')
 ELF = b"\x7fELF"
 

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.backends.agreement import assert_agrees, bits
 from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
-from tests.codegen.hand_plans import plan_by_hand
+from tests.kit.backend_agreement import assert_agrees, bits
+from tests.kit.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend

@@ -1,6 +1,6 @@
 """Folds over some axes on CPU threads: the bits of the reference whatever the extents and however many threads."""
 
-from tests.backends.agreement import assert_folds_agree
+from tests.kit.backend_agreement import assert_folds_agree
 from tests.kit.optimised import optimised
 from tests.kit.spaced_programs import (
     boundary_from_a_fold,

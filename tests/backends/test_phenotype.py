@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT, HELLO
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cupy import FakeCupy
 from workbench.backends.cuda import CudaBackend
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.openmp import OpenmpBackend

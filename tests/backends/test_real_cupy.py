@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends import fake_cupy
-from tests.backends.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeFunction, FakeGraph, FakeStream
+from tests.kit import fake_cupy
+from tests.kit.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeFunction, FakeGraph, FakeStream
 from workbench.backends.cuda import CudaBackend
 
 FAKE = FakeCupy()

@@ -23,7 +23,7 @@ class Fake:
 @pytest.fixture
 def fakes(monkeypatch):
     def use(**backends):
-        rows = tuple(registry.Row(n, "", "", "", order) for n, (_, order) in backends.items())
+        rows = tuple(registry.BackendRow(n, "", "", "", order) for n, (_, order) in backends.items())
         monkeypatch.setattr(registry, "BACKENDS", rows)
         monkeypatch.setattr(registry, "_load", lambda row: backends[row.name][0])
 
@@ -69,7 +69,7 @@ def test_unknown_backend_is_guessed():
 
 
 def test_a_backend_is_a_file_and_a_row(monkeypatch):
-    row = registry.Row(
+    row = registry.BackendRow(
         "one-thread", "tests.backends.one_thread", "OneThreadBackend", "a trial", renderer=registry._CPU_TEXT
     )
     monkeypatch.setattr(registry, "BACKENDS", (*registry.BACKENDS, row))
@@ -97,7 +97,10 @@ u.next = a[0, -1] + a[0, +1]
 
 def test_a_plan_has_chains_where_its_backend_follows_them_and_keeps_its_choices(monkeypatch):
     machine = wb.trace(ROLLS, name="rolls")
-    rows = (*registry.BACKENDS, *(registry.Row(n, "", "", "", follows_chains=n == "other") for n in ("other", "apart")))
+    rows = (
+        *registry.BACKENDS,
+        *(registry.BackendRow(n, "", "", "", follows_chains=n == "other") for n in ("other", "apart")),
+    )
     monkeypatch.setattr(registry, "BACKENDS", rows)
     chains = {row.name: len(plan_for(machine.graph, machine.choices, row.name).main.plain.chains) for row in rows}
     expected = {"reference": 0, "openmp": 1, "cuda": 0, "cuda-sim": 0, "other": 1, "apart": 0}

@@ -19,7 +19,8 @@ from workbench.backends.processor import cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.backends.toolchain import find_toolchain
 from workbench.commands.bench.problems import problem_named
-from workbench.planning.cost import CacheLevel, HostFigures, memory_bytes
+from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules.forecast import forecasts
 from workbench.planning.schedules.least_traffic import least_bytes
 from workbench.run.progress import silent

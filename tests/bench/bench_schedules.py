@@ -23,7 +23,7 @@ import numpy as np
 from workbench.backends.host import ensure_figures
 from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
-from workbench.planning.cost import memory_bytes
+from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules.gain import tiles_gain
 from workbench.planning.schedules.locality import updates_per_move
 from workbench.run.progress import silent

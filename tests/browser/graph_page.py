@@ -1,7 +1,7 @@
 """The graph of hello on a page, and where its nodes are."""
 
 from tests.browser.lab import wait_still
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 from workbench.machine import trace
 from workbench.views.graph.layout import lay_out_graph
 from workbench.views.graph.summary import summarise_graph

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.firefox import firefox, running_firefox
 from tests.browser.lab import COLOURS, TOKEN, write_notebook
 from tests.browser.programs import WAVE
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import place_on_page, wait_graph
 from tests.browser.lab import ARTEFACTS, open_notebook, wait_still, write_notebook
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 
 pytestmark = pytest.mark.browser
 

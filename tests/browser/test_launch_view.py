@@ -88,7 +88,7 @@ def test_a_flip_ends_in_new_code_that_runs_and_is_measured(lab, page):
     flip = """\
 inspection = inspect_machine(heat, sim)
 sim.start()
-from workbench.views.launch.view import open_launch_view
+from workbench.views.launch.open import open_launch_view
 view = open_launch_view(inspection)
 view"""
     notebook = open_notebook(lab, page, "flip-run.ipynb", MACHINE, flip, 'inspection.flip("gx")')

@@ -6,7 +6,7 @@ from tests.browser.graph_page import place_on_page
 from tests.browser.lab import wait_still
 from tests.browser.programs import WAVE
 from tests.browser.vscode import VsCodePage, build_halves, install_shared
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 
 pytestmark = pytest.mark.browser
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tests.codegen.golden_programs import CASES, planned
 from tests.kit.agreement import make_pair
 from tests.kit.collective_programs import ranked, scans, scatters, segments
+from tests.kit.golden_programs import CASES, planned
 from tests.programs import all_programs, dimension
 from workbench.backends import nvrtc
 from workbench.codegen.cuda.render import inlined, render_cuda

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.backends.simulator_kernels import integer as simulated_integer
-from tests.graph.double_doubles import combine, numbers, pairs
 from tests.kit.bits import assert_same_bits
+from tests.kit.double_doubles import combine, numbers, pairs
+from tests.kit.simulator_kernels import integer as simulated_integer
 from workbench.backends import nvrtc
 from workbench.backends.compile_pool import Unit, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source

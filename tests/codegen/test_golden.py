@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.codegen.golden_programs import CASES, planned
+from tests.kit.golden_programs import CASES, planned
 from tests.programs.wave import TEXT as WAVE
 from workbench.codegen.cpp.render import render_openmp
 from workbench.frontend.cell import trace_cell

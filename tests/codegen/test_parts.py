@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.backends.agreement import assert_agrees
+from tests.kit.backend_agreement import assert_agrees
 from workbench.backends.base import MarchRequest
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.compile_pool import Compiler

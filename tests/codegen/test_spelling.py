@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.backends.agreement import bits
-from tests.codegen.hand_plans import plan_by_hand
+from tests.kit.backend_agreement import bits
+from tests.kit.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend

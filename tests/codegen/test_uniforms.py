@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.backends.agreement import bits, random_cells
+from tests.kit.backend_agreement import bits, random_cells
 from tests.programs import all_programs, dimension
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend

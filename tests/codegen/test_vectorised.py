@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.codegen.golden_programs import planned
+from tests.kit.golden_programs import planned
 from tests.programs.life import TEXT as LIFE
 from workbench.backends.compile_pool import Unit
 from workbench.backends.openmp import OpenmpBackend

@@ -18,11 +18,11 @@ import pytest
 
 from workbench.cli import main
 from workbench.commands.bench import crew, measure
-from workbench.commands.bench.budget import Budget
+from workbench.commands.bench.budget import TimeBudget
 from workbench.commands.bench.contenders import CONTENDERS, Absent, chosen
 from workbench.commands.bench.page import headline, page
 from workbench.commands.bench.problems import PROBLEMS, problem_named
-from workbench.commands.bench.results import Agreement, Entry, Ratio, Results
+from workbench.commands.bench.results import Agreement, BenchResults, ContenderResult, Ratio
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -189,7 +189,7 @@ def test_a_contender_that_computes_something_else_is_out(monkeypatch):
     workload = measure.Workload((32, 32), "f64", 1, 2, 0.005, 0)
     rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
     monkeypatch.setattr(measure, "compare", lambda model, other, name: Agreement(name, 10, 2e-3, bit_equal=False))
-    results = measure.Bench(problem, workload, rows, empty(problem), lambda line: None, Budget(300.0)).run()
+    results = measure.Bench(problem, workload, rows, empty(problem), lambda line: None, TimeBudget(300.0)).run()
     assert [entry.name for entry in results.ranking] == ["numpy"]
     assert results.absent[0].reason == "failed: differs by 2.0e-03 from NumPy after 10 steps"
     assert results.done == 2
@@ -205,7 +205,7 @@ def numpy_beside_the_interpreter(budget, rounds, sizes, said):
 def test_a_budget_cuts_rounds_and_the_report_says_so():
     moments = count(0, 10)  # every look at the clock takes ten seconds, so that no test waits
     said = []
-    results = numpy_beside_the_interpreter(Budget(900.0, lambda: float(next(moments))), 1000, 1, said)
+    results = numpy_beside_the_interpreter(TimeBudget(900.0, lambda: float(next(moments))), 1000, 1, said)
     assert {len(entry.rates) for entry in results.entries} == {results.done}
     assert 1 <= results.done < 1000
     assert results.cut[0] == f"{1000 - results.done} of 1000 rounds"
@@ -217,8 +217,8 @@ def test_a_budget_cuts_rounds_and_the_report_says_so():
 
 def test_a_contender_without_time_is_out_and_the_others_go_on(monkeypatch):
     shares = chain([0.0], repeat(300.0))
-    monkeypatch.setattr(Budget, "share", lambda self, end, waiting, **others: next(shares))
-    results = numpy_beside_the_interpreter(Budget(300.0), 2, 0, [])
+    monkeypatch.setattr(TimeBudget, "share", lambda self, end, waiting, **others: next(shares))
+    results = numpy_beside_the_interpreter(TimeBudget(300.0), 2, 0, [])
     assert [(row.name, row.reason) for row in results.absent] == [
         ("reference", "cut by the time budget of 300 s: no answer within 0 s")
     ]
@@ -228,15 +228,15 @@ def test_a_contender_without_time_is_out_and_the_others_go_on(monkeypatch):
 
 
 def test_where_all_contenders_are_late_the_advice_is_more_time(monkeypatch):
-    monkeypatch.setattr(Budget, "share", lambda self, end, waiting, **others: 0.0)
-    results = numpy_beside_the_interpreter(Budget(300.0), 2, 0, [])
+    monkeypatch.setattr(TimeBudget, "share", lambda self, end, waiting, **others: 0.0)
+    results = numpy_beside_the_interpreter(TimeBudget(300.0), 2, 0, [])
     assert headline(results).startswith("Nothing was measured: no round was finished. Use a larger --budget")
     assert all(row.late for row in results.absent)
 
 
 def test_a_slow_contender_leaves_time_to_those_that_follow():
     now = [0.0]
-    budget = Budget(100.0, lambda: now[0])
+    budget = TimeBudget(100.0, lambda: now[0])
     assert budget.share(0.5, 3) == 37.5
     now[0] = 30.0
     assert budget.share(0.5, 2) == 45.0
@@ -258,7 +258,7 @@ def test_comparison_tells_bits_rounding_and_numbers_that_are_none():
 
 
 def empty(problem):
-    return Results(
+    return BenchResults(
         problem.name, problem.title, problem.scheme, "", (32, 32), "f64", 1, 2, {"date": "", "processor": ""}
     )
 
@@ -271,10 +271,12 @@ def test_ratios_have_median_and_middle_half():
 
 
 def test_ours_are_compared_with_the_fastest_of_the_others():
-    ours = Entry("stepwise", "workbench, stepwise", "1", True, rates=(4e9, 2e9, 6e9), bytes_moved=8.0, operations=6.0)
+    ours = ContenderResult(
+        "stepwise", "workbench, stepwise", "1", True, rates=(4e9, 2e9, 6e9), bytes_moved=8.0, operations=6.0
+    )
     others = (
-        Entry("numba", "Numba", "2", False, rates=(2e9, 1e9, 2e9)),
-        Entry("jax", "JAX", "3", False, rates=(1e8,) * 3),
+        ContenderResult("numba", "Numba", "2", False, rates=(2e9, 1e9, 2e9)),
+        ContenderResult("jax", "JAX", "3", False, rates=(1e8,) * 3),
     )
     results = replace(empty(PROBLEMS[0]), entries=(ours, *others), copies=(8e10, 4e10, 12e10), rounds=3)
     assert str(results.ratio(others[0])) == "2.00 (2.00 to 3.00)"

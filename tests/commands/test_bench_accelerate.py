@@ -11,9 +11,16 @@ import pytest
 from workbench.backends.build_cache import counters
 from workbench.cli import main
 from workbench.commands.bench.accelerate import command
-from workbench.commands.bench.accelerate.measure import Race, difference, making_of, plans_of, shape_of
+from workbench.commands.bench.accelerate.measure import ProgramRounds, difference, making_of, plans_of, shape_of
 from workbench.commands.bench.accelerate.page import page, table_lines
-from workbench.commands.bench.accelerate.results import Making, Point, Program, Table, Timing, slope
+from workbench.commands.bench.accelerate.results import (
+    AccelerateResults,
+    Making,
+    ProgramResult,
+    StepsTiming,
+    Timing,
+    slope,
+)
 from workbench.commands.bench.accelerate.row import VARIANTS
 from workbench.commands.bench.accelerate.rows import ROWS
 
@@ -100,7 +107,9 @@ def test_small_is_no_option_of_other_problems(capsys):
 
 def test_who_finds_other_results_is_out():
     runs = [("ours", 1.0), ("near", 1.0 + 1e-9), ("far", 1.1), ("none", math.nan), ("longer", (1.0, 2.0))]
-    race = Race(Program("a", "a", ""), [(Timing(name, name), lambda found=found: found) for name, found in runs], 1e-6)
+    race = ProgramRounds(
+        ProgramResult("a", "a", ""), [(Timing(name, name), lambda found=found: found) for name, found in runs], 1e-6
+    )
     race.round()
     notes = {each.name: each.note for each in race.program.timings}
     assert [each.name for each in race.program.timings if each.seconds] == ["ours", "near"]
@@ -129,7 +138,7 @@ def test_ctrl_c_leaves_the_whole_rounds(monkeypatch, tmp_path, capsys):
         timings = tuple(replace(t, seconds=(*t.seconds, 0.5)) if not t.note else t for t in race.program.timings)
         race.program = replace(race.program, timings=timings)
 
-    monkeypatch.setattr(command.Race, "round", round_)
+    monkeypatch.setattr(command.ProgramRounds, "round", round_)
     monkeypatch.setattr(command, "making_of", lambda case: None)
     report = tmp_path / "a.html"
     options = ["--small", "--threads", "1", "--only", "dot_product,histogram", "-o", str(report)]
@@ -143,14 +152,14 @@ def test_a_table_names_the_fastest_of_the_others():
     timings = (Timing("ours", "ours", (2.0, 2.0)), Timing("stored", "no fusion", (1.0, 1.0)))
     timings += (Timing("NumPy", "NumPy", (6.0, 6.0)), Timing("Numba", "Numba", (4.0, 4.0)))
     making = Making(2, 1, 1, 0.1, 0.1, 0.1, 1.0, 0.01)
-    program = Program("a", "sums", "7", timings, making + making)
+    program = ProgramResult("a", "sums", "7", timings, making + making)
     assert (program.making.loops, program.making.arrays, program.making.axes) == (4, 2, 1)
-    table = Table(2, 2, {"date": "today", "processor": "one"}, programs=(program,), ablations=(program,))
+    table = AccelerateResults(2, 2, {"date": "today", "processor": "one"}, programs=(program,), ablations=(program,))
     line = table_lines(table)[1]
     assert "Numba 4\u00a0s" in line
     assert "2.00 (2.00 to 2.00)" in line
     assert "0.50 times as long" in line
-    points = tuple(Point(n, 0.01 * n, 0.01 * n * n) for n in (2, 4, 8))
+    points = tuple(StepsTiming(n, 0.01 * n, 0.01 * n * n) for n in (2, 4, 8))
     assert slope(points, [each.plan for each in points]) == pytest.approx(2.0)
     assert "trace 1.0, plan 2.0" in page(replace(table, curve=points))
 

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from workbench import cli
 from workbench.backends.toolchain import Toolchain, find_toolchain
-from workbench.commands.compile import Request, compile_file
+from workbench.commands.compile import CompileRequest, compile_file
 from workbench.pipeline import simplify, trace
 
 HEAT = """\
@@ -40,10 +40,10 @@ def test_a_cell_becomes_files_that_say_what_its_machine_says(cell, tmp_path, cap
 
 
 def test_graph_choices_and_genome_lead_to_the_same_program(cell, tmp_path):
-    first = compile_file(Request(cell, tmp_path / "a"))
+    first = compile_file(CompileRequest(cell, tmp_path / "a"))
     graph, genome = tmp_path / "a" / "graph.txt", (tmp_path / "a" / "genome.txt").read_text()
-    again = compile_file(Request(graph, tmp_path / "b", choices=tmp_path / "a" / "choices.json"))
-    by_genome = compile_file(Request(graph, tmp_path / "c", genome=genome))
+    again = compile_file(CompileRequest(graph, tmp_path / "b", choices=tmp_path / "a" / "choices.json"))
+    by_genome = compile_file(CompileRequest(graph, tmp_path / "c", genome=genome))
     assert texts(tmp_path / "b") == texts(tmp_path / "a")
     different = {name for name, text in texts(tmp_path / "c").items() if text != texts(tmp_path / "a")[name]}
     assert different == {"choices.json"}  # which now say what the cost model had decided
@@ -53,7 +53,7 @@ def test_graph_choices_and_genome_lead_to_the_same_program(cell, tmp_path):
 
 def test_choices_change_the_plan(cell, tmp_path):
     stored = wb.trace(HEAT, name="heat").annotate("v", "manifest")
-    made = compile_file(Request(cell, tmp_path / "out", genome=stored.genome))
+    made = compile_file(CompileRequest(cell, tmp_path / "out", genome=stored.genome))
     assert len(made.plan.main.plain.subkernels) == 2
     assert "v: Manifest" in (tmp_path / "out" / "plan.txt").read_text()
 
@@ -61,14 +61,14 @@ def test_choices_change_the_plan(cell, tmp_path):
 def test_the_command_compiles_the_text_where_it_lies(cell, tmp_path):
     if not isinstance(find_toolchain(), Toolchain):
         pytest.skip("no compiler")
-    made = compile_file(Request(cell, tmp_path / "out"))
+    made = compile_file(CompileRequest(cell, tmp_path / "out"))
     subprocess.run(made.command, shell=True, cwd=tmp_path / "out", check=True)
     entry = wb.trace(HEAT, name="heat").source("openmp").entry
     assert entry.encode() in (tmp_path / "out" / "program.so").read_bytes()
 
 
 def test_cuda_lies_beside_all_that_it_includes(cell, tmp_path):
-    made = compile_file(Request(cell, tmp_path / "out", backend="cuda", dtype="f32"))
+    made = compile_file(CompileRequest(cell, tmp_path / "out", backend="cuda", dtype="f32"))
     found = texts(tmp_path / "out")
     includes = {name for text in found.values() for name in re.findall(r'^#include "(.*)"', text, re.MULTILINE)}
     assert includes - set(found) == {"simulator.h"}  # which only a simulated device includes

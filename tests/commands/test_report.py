@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from workbench.cli import main
-from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.commands.report import Figure, ReportTable, Section, report_page
 
 
 def test_texts_are_escaped_and_pictures_are_not():
     section = Section(
-        "a < b", ("p & q",), "u[+1] < v", (Table(("h<",), (("c<",),)),), (Figure("<svg></svg>", "caption >"),)
+        "a < b", ("p & q",), "u[+1] < v", (ReportTable(("h<",), (("c<",),)),), (Figure("<svg></svg>", "caption >"),)
     )
     page = report_page("T<", "s", [section])
     assert "<svg></svg>" in page

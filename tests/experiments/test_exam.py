@@ -15,7 +15,7 @@ from workbench.experiments.exam import (
     SCHEMES,
     Course,
     Exam,
-    Results,
+    ExamResults,
     Series,
     accuracy,
     course,
@@ -24,7 +24,7 @@ from workbench.experiments.exam import (
     run_exam,
 )
 from workbench.experiments.exam.accuracy import Setting
-from workbench.experiments.exam.ending import Pace, interrupted_after
+from workbench.experiments.exam.ending import ProgressClock, interrupted_after
 from workbench.experiments.exam.invariance import Runner
 from workbench.planning.genome import choices_of
 from workbench.planning.tunables import tunable
@@ -169,19 +169,19 @@ def test_errors_that_were_measured_are_not_measured_again(tmp_path, monkeypatch)
         course, "measure_error", lambda s, m, cells, threads: measured.append(cells) or measure(s, m, cells, threads)
     )
     options = {"dims": (1,), "backend": "reference", "checks": False, "schemes": ("mc",), "problems": ("entropy",)}
-    first = run_exam(resolutions=(4, 8), results=Results(file), **options)
+    first = run_exam(resolutions=(4, 8), results=ExamResults(file), **options)
     with file.open("a") as stopped:
         stopped.write('{"problem": "entropy", "placem')
     lines = []
-    second = run_exam(resolutions=(4, 8, 16), results=Results(file), say=lines.append, **options)
+    second = run_exam(resolutions=(4, 8, 16), results=ExamResults(file), say=lines.append, **options)
     assert measured == [4, 8, 16]
     assert second.series[0].errors[:2] == first.series[0].errors
     assert "16 cells a unit: error" in lines[0]
     monkeypatch.setitem(SCHEMES, "mc", hydro.minmod)
-    other = run_exam(resolutions=(4, 8), results=Results(file), **options)
+    other = run_exam(resolutions=(4, 8), results=ExamResults(file), **options)
     assert measured == [4, 8, 16, 4, 8]  # another program
     assert other.series[0].errors != first.series[0].errors
-    assert len(Results(file)) == 5
+    assert len(ExamResults(file)) == 5
 
 
 def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
@@ -190,7 +190,7 @@ def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
     part = ["--problems", "sod", "--placements", "oblique", "--results", str(file)]
     assert main(["exam", *options, *part]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("exam passed: 0 checks, 1 series")
-    assert len(Results(file)) == 2
+    assert len(ExamResults(file)) == 2
     assert main(["exam", "--problems", "tide"]) == 1
     assert "there is no problem 'tide'" in capsys.readouterr().err
 
@@ -209,7 +209,7 @@ def test_the_command_writes_its_figures(tmp_path, capsys):
 
 def test_time_left_is_told_while_it_lasts():
     now, told = [0.0], []
-    pace = Pace((2, 4), told.append, lambda: now[0])
+    pace = ProgressClock((2, 4), told.append, lambda: now[0])
     for seconds in (4, 4, 30, 30, 3, 100):
         now[0] += seconds
         pace.done()
@@ -219,7 +219,9 @@ def test_time_left_is_told_while_it_lasts():
         "  4 of 6 parts in 68 s, about 60 s left",
     ]
     now[0], told[:] = 0.0, []
-    pace = Pace((2, 1, 2), told.append, lambda: now[0])  # the last kind takes as the one before until one is done
+    pace = ProgressClock(
+        (2, 1, 2), told.append, lambda: now[0]
+    )  # the last kind takes as the one before until one is done
     for seconds in (6, 6, 10, 40):
         now[0] += seconds
         pace.done()
@@ -241,7 +243,7 @@ def test_an_exam_that_ends_early_is_of_what_was_done(monkeypatch, seconds, why):
         return 1 / cells**2
 
     monkeypatch.setattr(course, "measure_error", measure)
-    monkeypatch.setattr(course, "Pace", lambda counts, say: Pace(counts, say, lambda: now[0]))
+    monkeypatch.setattr(course, "ProgressClock", lambda counts, say: ProgressClock(counts, say, lambda: now[0]))
     exam = run_exam(resolutions=(16, 32), seconds=seconds, say=lines.append, **COURSE)
     assert (len(exam.checks), len(exam.series), exam.failures, exam.passed) == (1, 1, 0, False)
     assert exam.left == ("1-D coaxial sound, mc",)

@@ -8,7 +8,6 @@ import workbench as wb
 from workbench.cli import main
 from workbench.errors import StencilError
 from workbench.experiments.exam import PlansExam, examine_plans, plans, read_plan
-from workbench.graph.text import to_text
 from workbench.planning.exchange import to_json
 from workbench.solvers import hydro
 from workbench.tuning.study import Best
@@ -93,7 +92,7 @@ def test_the_best_of_a_study_takes_the_exam(delayed, monkeypatch):
     seen = {}
     monkeypatch.setattr(plans, "examine_plans", lambda found, **options: seen.update(found, **options))
     one = Individual(7, (), to_json(delayed.choices), "", "", "", (), Outcome("success"), 1.0, 0, 0.0)
-    about = {"graph": to_text(delayed.plan().graph), "backend": "openmp"}
+    about = {"graph": str(delayed.plan().graph), "backend": "openmp"}
     Best(one, 1.0, 1.0, about).exam(resolutions=(8, 16))
     assert seen["individual 7"].genome == delayed.genome
     assert (seen["backend"], seen["resolutions"]) == ("openmp", (8, 16))

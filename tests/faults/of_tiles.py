@@ -1,7 +1,7 @@
 """Wrong edits of the analysis of dependences and of the lattice of tiles, noticed by the proof on symbols."""
 
 from tests.faults.fault import Fault
-from tests.planning.random_tileable import (
+from tests.kit.random_tileable import (
     BENT,
     BOTH_SIDES,
     HEAT,

@@ -1,11 +1,11 @@
 """Wrong edits of everything but code generation; [P] marks the known faults of Paraiso's generator.
 
-Faults of single planning passes that are no textual edits stand in tests/planning/faults.py, those of code generation
+Faults of single planning passes that are no textual edits stand in tests/kit/pass_faults.py, those of code generation
 in tests/faults/in_code.py.
 """
 
-from tests.backends.cache_entries import damage_one_byte
 from tests.faults.fault import Fault
+from tests.kit.cache_entries import damage_one_byte
 from workbench.graph.types import F32, F64
 
 RETYPE = "planning.test_retype"

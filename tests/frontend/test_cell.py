@@ -23,7 +23,6 @@ from workbench.graph import (
     Store,
 )
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.graph.types import F64
 
 HEAT = """\
@@ -160,7 +159,7 @@ def test_a_wish_to_roll_reaches_the_node_and_its_text():
     graph = trace_cell('u = field("u")\na = rolling(u * 2.0)\nu.next = a', name="cell", dim=1).graph
     node = graph.kernels[0].nodes[graph.kernels[0].find("a")]
     assert (node.hint.allocation, node.hint.line) == ("rolling", 2)
-    assert parse(to_text(graph)) == graph
+    assert parse(str(graph)) == graph
 
 
 def test_coordinate_is_a_closed_list_of_nodes():

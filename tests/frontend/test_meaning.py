@@ -7,7 +7,6 @@ from tests.frontend.programs import PROGRAMS
 from workbench.backends.interpreter import interpret
 from workbench.frontend.cell import trace_cell
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.graph.verify import verify
 
 
@@ -15,7 +14,7 @@ from workbench.graph.verify import verify
 def test_graph_is_legal_and_survives_its_text(name):
     graph = trace_cell(PROGRAMS[name], name=name).graph
     verify(graph)
-    assert parse(to_text(graph)) == graph
+    assert parse(str(graph)) == graph
 
 
 def step(name, extents, kernel="step", steps=1, **state):
@@ -106,7 +105,7 @@ spread.next = reduce_max(mean) - reduce_min(mean)
 def test_folds_meet_values_of_more_axes():
     graph = trace_cell(AXES, dim=3, name="axes", namespace={"np": np}).graph
     verify(graph)
-    assert parse(to_text(graph)) == graph
+    assert parse(str(graph)) == graph
     draw = np.random.default_rng(3)
     u, w = draw.integers(-9, 9, (4, 5, 3)).astype(float), draw.integers(-9, 9, (4, 5, 3)).astype(np.float32)
     state = {"u": u, "w": w, "spread": np.asarray(0.0)}

@@ -13,7 +13,6 @@ import workbench as wb
 from workbench.errors import FieldError, ShapeError, TraceError
 from workbench.frontend.cell import trace_cell
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.graph.verify import verify
 from workbench.language import components, compose, contract, cross, delta, dot, einsum, outer
 
@@ -31,7 +30,7 @@ def run(text, dim, **values):
     """One step of a cell on the reference backend."""
     machine = wb.trace(text, dim=dim)
     verify(machine.graph)
-    assert parse(to_text(machine.graph)) == machine.graph
+    assert parse(str(machine.graph)) == machine.graph
     return machine.simulate(backend="reference", **values).run(1)
 
 

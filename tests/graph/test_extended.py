@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.graph.double_doubles import judge, numbers, pairs
 from tests.kit.bits import assert_same_bits
+from tests.kit.double_doubles import judge, numbers, pairs
 from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
 from workbench.graph.operators import OPERATORS, accepts
 from workbench.graph.types import BY_NAME, DD, F32, F64, TYPES

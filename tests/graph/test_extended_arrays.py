@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.graph.double_doubles import combine, numbers
+from tests.kit.double_doubles import combine, numbers
 from workbench.errors import GraphError
 from workbench.graph.extended_arrays import apply_to_pairs, identity_of
 from workbench.graph.extended_numbers import DD_DTYPE, as_fraction, as_pairs, join

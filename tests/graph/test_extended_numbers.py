@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.graph.double_doubles import numbers
 from tests.kit.bits import assert_same_bits
+from tests.kit.double_doubles import numbers
 from workbench.errors import FieldError
 from workbench.graph import extended_numbers
 from workbench.graph.extended_numbers import DD_DTYPE, as_fraction, as_pairs, as_texts, nearest, parse, to_text

@@ -7,7 +7,6 @@ import pytest
 from tests.graph.gathered import gather
 from workbench.errors import GraphError, StencilError
 from workbench.graph.from_text import graph_from_text, is_graph_text
-from workbench.graph.text import to_text
 
 LINE = """graph ends
 axis x grid n
@@ -19,7 +18,7 @@ kernel step
 
 
 def test_a_graph_comes_back():
-    assert graph_from_text(to_text(gather())) == gather()
+    assert graph_from_text(str(gather())) == gather()
     assert graph_from_text(LINE).kernels[0].stores() == (("u", 0),)
 
 
@@ -42,7 +41,7 @@ def test_what_is_wrong_is_named(old, new, error):
 
 
 def test_damaged_texts_are_refused_in_our_words():
-    draw, text, refused = random.Random(20261123), to_text(gather()), 0
+    draw, text, refused = random.Random(20261123), str(gather()), 0
     words = sorted(set(text.split()))
     for _ in range(400):
         lines = text.splitlines()

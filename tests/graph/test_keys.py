@@ -29,7 +29,6 @@ from workbench.graph import (
 from workbench.graph.instructions import TRAITS
 from workbench.graph.keys_1 import NotInVersion1Error, node_keys_1, program_key_1
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 
 HEAT = """\
 graph heat
@@ -189,7 +188,7 @@ def test_keys_are_equal_in_two_processes():
 
 def test_text_read_back_has_the_same_keys():
     graph = gather()
-    assert parse(to_text(graph)).fingerprint() == graph.fingerprint()
+    assert parse(str(graph)).fingerprint() == graph.fingerprint()
 
 
 def test_keys_are_hashed_once_for_a_kernel():

@@ -23,19 +23,19 @@ from workbench.graph import (
 )
 from workbench.graph.parse import parse
 from workbench.graph.spaces import AffineExtent, ConstantExtent, MinimumExtent, NamedExtent
-from workbench.graph.text import KEYWORDS, to_text
+from workbench.graph.text import KEYWORDS
 from workbench.graph.types import BOOL, F64, I64, U8
 
 
 def test_text_gives_an_equal_graph_and_the_same_text():
     graph = gather()
-    text = to_text(graph)
+    text = str(graph)
     assert parse(text) == graph
-    assert to_text(parse(text)) == text
+    assert str(parse(text)) == text
 
 
 def test_a_node_is_a_line_with_type_space_names_places_and_hints():
-    lines = to_text(gather()).splitlines()
+    lines = str(gather()).splitlines()
     assert "axis x grid n0" in lines
     assert "static line" not in "\n".join(lines)  # a keyword as a name is quoted
     assert "  %0 = load u : f64 local" in lines
@@ -55,7 +55,7 @@ def test_every_rule_comes_back(rule):
     b = KernelBuilder(space, statics)
     b.store("u", b.extend(b.load("u"), [(rule, rule)]))
     graph = Graph("g", space, statics, (b.finish("k"),))
-    assert parse(to_text(graph)) == graph
+    assert parse(str(graph)) == graph
 
 
 def test_every_extent_comes_back():
@@ -66,7 +66,7 @@ def test_every_extent_comes_back():
     space = Space(tuple(axes))
     other = Space((Axis("b b", n),))
     graph = Graph("g", space, (Static("u", "field", F64, other),), ())
-    assert parse(to_text(graph)) == graph
+    assert parse(str(graph)) == graph
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_constants_come_back_to_the_bit(value):
     b = KernelBuilder(space, statics)
     b.store("u", b.imm(value, type_, space))
     graph = Graph("g", space, statics, (b.finish("k"),))
-    back = parse(to_text(graph)).kernels[0].nodes[0].instruction
+    back = parse(str(graph)).kernels[0].nodes[0].instruction
     assert back == Imm(value)
     assert repr(back.value) == repr(value)
 
@@ -88,7 +88,7 @@ def test_keywords_are_never_bare():
     space = grid_space(1)
     for word in KEYWORDS:
         graph = Graph(word, space, (Static(word, "field", F64, space, group=word),), ())
-        assert parse(to_text(graph)) == graph
+        assert parse(str(graph)) == graph
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tests.kit.random_programs import asking_to_roll, coverage, random_array, ra
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph.arithmetic import python_number, stored
-from workbench.graph.text import to_text
 from workbench.planning import Choices, Plan, Storage
 from workbench.planning.allocation import hint_reasons
 from workbench.planning.retype import retype
@@ -176,7 +175,7 @@ def describe(backend, pair, difference, shrink_pair):
             f"{backend.name} is not the reference for seed {pair.seed}: {difference}",
             f"once more: pytest tests/test_fuzz.py --fuzz-seed {pair.seed} --fuzz-count 1 -k {backend.name}",
             f"shrunk to {sum(len(k.nodes) for k in small.graph.kernels)} nodes: {smaller}",
-            to_text(small.graph),
+            str(small.graph),
             f"choices: {small.choices}",
             plan_text(small.plan),
         )

@@ -11,8 +11,8 @@ from workbench.notebook.card_style import CARD_STYLE
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
 from workbench.notebook.summary import halo_text
-from workbench.planning.cost import memory_bytes
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan_figures import memory_bytes
 
 HELLO = """
 density = field("density")

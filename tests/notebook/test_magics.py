@@ -6,8 +6,8 @@ import uuid
 import numpy as np
 import pytest
 
+from tests.kit.ear import Ear
 from tests.notebook.cells import BAD, HEAT
-from tests.views.ear import Ear
 from workbench.machine import Machine
 from workbench.notebook.magics import StencilMagics
 from workbench.views.field.summary import Look, plain_axes

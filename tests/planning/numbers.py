@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.planning.symbolic import Meaning, domain_of
+from tests.kit.symbolic import Meaning, domain_of
 from workbench.graph import OPERATORS, REDUCTIONS, storage_type
 from workbench.graph.operators import cast
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planning.faults import FAULTS
-from tests.planning.programs import wave
+from tests.kit.pass_faults import FAULTS
+from tests.kit.small_graphs import wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Store
@@ -74,9 +74,9 @@ def test_a_graph_that_comes_broken_is_noticed_before_the_first_pass():
 def test_a_text_that_reads_back_differently_is_noticed(monkeypatch):
     from workbench.planning import checking
 
-    real = checking.to_text
+    real = checking.parse
     check_graph(wave(), "as it is")
-    monkeypatch.setattr(checking, "to_text", lambda graph: real(replace(graph, name="another")))
+    monkeypatch.setattr(checking, "parse", lambda text: replace(real(text), name="another"))
     with pytest.raises(GraphError, match="the graph renamed reads back as another graph"):
         check_graph(wave(), "renamed")
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 import workbench
+from tests.kit.symbolic import run_symbolically
 from tests.planning.numbers import step_in_numbers
 from tests.planning.random_graphs import random_choices
-from tests.planning.symbolic import run_symbolically
 from workbench.errors import PlanError
 from workbench.graph import (
     GLOBAL,

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.planning.programs import hello, named_wave
+from tests.kit.small_graphs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
 from workbench.graph import Graph, KernelBuilder, Load, Reduce
@@ -37,15 +37,15 @@ AS_MANIFEST = Choices(plan=PlanChoices().changed(preset="as_manifest"))
     ],
 )
 def test_a_value_that_needs_another_is_later(first, second, says):
-    assert explain(plan_graph(named_wave()), first, second) == says
+    assert explain(plan_graph(named_wave()).main, first, second) == says
 
 
 def test_a_delayed_value_is_where_it_is_recomputed():
-    assert explain(plan_graph(hello()), "y", "y").startswith("y is Delayed: recomputed in step_0")
+    assert explain(plan_graph(hello()).main, "y", "y").startswith("y is Delayed: recomputed in step_0")
 
 
 def test_values_that_do_not_need_each_other_are_together():
-    assert "neither needs the other" in explain(plan_graph(two_products(), AS_MANIFEST), "p", "q")
+    assert "neither needs the other" in explain(plan_graph(two_products(), AS_MANIFEST).main, "p", "q")
 
 
 def test_a_value_may_wait_for_a_third():
@@ -54,7 +54,7 @@ def test_a_value_may_wait_for_a_third():
         b.annotate(r, name="r")
         return b.arith("add", p, r)
 
-    assert explain(plan_graph(two_products(more), AS_MANIFEST), "p", "r") == (
+    assert explain(plan_graph(two_products(more), AS_MANIFEST).main, "p", "r") == (
         "r does not need p, but it needs q, which is made in the same sub-kernel as p."
     )
 
@@ -62,12 +62,12 @@ def test_a_value_may_wait_for_a_third():
 def test_two_sub_kernels_may_be_too_long_for_one(monkeypatch):
     monkeypatch.setattr(grouping, "EMISSION_LIMIT", 1)
     monkeypatch.setattr(explaining, "EMISSION_LIMIT", 1)
-    assert "together would hold more than 1" in explain(plan_graph(two_products(), AS_MANIFEST), "p", "q")
+    assert "together would hold more than 1" in explain(plan_graph(two_products(), AS_MANIFEST).main, "p", "q")
 
 
 def test_an_unknown_name_is_refused():
     with pytest.raises(PlanError, match="no value of step is called 'nonsense'"):
-        explain(plan_graph(hello()), "nonsense", "y")
+        explain(plan_graph(hello()).main, "nonsense", "y")
 
 
 def all_needs(kernel, node):
@@ -84,7 +84,7 @@ def all_needs(kernel, node):
 def check(plan, each, a, b):
     """Prove one explanation; returns its reason."""
     loops = each.observed.subkernels
-    found = explain_nodes(plan, (each.kernel.name, a), (each.kernel.name, b))
+    found = explain_nodes((each, a), (each, b))
     assert found.text.endswith(".")
     match found.reason:
         case "together":

@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
+from tests.kit.pass_faults import FAULTS
+from tests.kit.small_graphs import hello, wave
 from tests.kit.spaced_programs import deviation, spaced_programs
+from tests.kit.symbolic import run_symbolically
 from tests.planning.changed_plans import with_loop, with_step, with_storage
-from tests.planning.faults import FAULTS
-from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.symbolic import run_symbolically
 from workbench.errors import PlanError, StencilError
 from workbench.planning import Choices, Home, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import PLAN_CHECKS, STEP_CHECKS, find_faults, verify_plan

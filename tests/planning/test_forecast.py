@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.planning.random_tileable import HEAT
-from tests.planning.tiled_kernels import FIGURES, tiled, wave_of_order
+from tests.kit.random_tileable import HEAT
+from tests.kit.tiled_kernels import FIGURES, tiled, wave_of_order
 from workbench.planning.choices import TilingChoices
 from workbench.planning.cost import ESTIMATE, HostFigures
 from workbench.planning.schedules.forecast import forecasts, needs_of

@@ -1,7 +1,7 @@
 """Whether tiles gain, by ceilings of one thread; tests/run/test_schedules.py asks what a simulation makes of it."""
 
-from tests.planning.random_tileable import HEAT
-from tests.planning.tiled_kernels import FIGURES, tiled
+from tests.kit.random_tileable import HEAT
+from tests.kit.tiled_kernels import FIGURES, tiled
 from workbench.codegen.cpp.render import openmp_headers
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.gain import LONGEST_PAIR, tiles_gain

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.kit.small_graphs import hello, wave
 from tests.planning.mutation import mutated
-from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
 from workbench.frontend.cell import trace_cell

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden_programs import CASES, asked_for, planned, traced
+from tests.kit.golden_programs import CASES, asked_for, planned, traced
 from tests.kit.spaced_programs import folds_of_folds, shifted_folds
 from workbench.graph import Outflow
 from workbench.graph.from_text import graph_from_text

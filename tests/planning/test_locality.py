@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from tests.planning.random_tileable import HEAT, STAGED, TURNING, WATCHED, WAVE
-from tests.planning.tiled_kernels import tiled, wave_of_order
+from tests.kit.random_tileable import HEAT, STAGED, TURNING, WATCHED, WAVE
+from tests.kit.tiled_kernels import tiled, wave_of_order
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices

@@ -2,13 +2,14 @@
 
 import pytest
 
-from tests.planning.programs import wave
+from tests.kit.small_graphs import wave
+from tests.kit.symbolic import run_symbolically
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.symbolic import run_symbolically
 from workbench.graph import Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
 from workbench.graph.types import F32, F64
 from workbench.planning import plan_graph
-from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, memory_bytes, step_cost
+from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
+from workbench.planning.plan_figures import memory_bytes
 
 LINE = grid_space(1)
 PERIODIC = ((Periodic(), Periodic()),)

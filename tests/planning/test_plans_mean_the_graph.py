@@ -5,8 +5,8 @@ import random
 import pytest
 
 from tests.kit.random_programs import random_program
+from tests.kit.symbolic import run_symbolically
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.symbolic import run_symbolically
 from workbench.planning import plan_graph
 from workbench.planning.verify import find_faults
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.planning.rolled import names, plan_of
+from tests.kit.rolled import names, plan_of
 from workbench import stencil
 from workbench.language import field, manifest, reduce_max
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 
 SPEED = """
 u = field("u", boundary="periodic")

@@ -6,9 +6,9 @@ import pytest
 import workbench as wb
 from tests.kit.random_kernels import larger
 from tests.kit.random_programs import random_program
+from tests.kit.small_graphs import wave
+from tests.kit.symbolic import Meaning, domain_of
 from tests.planning.numbers import Numbers
-from tests.planning.programs import wave
-from tests.planning.symbolic import Meaning, domain_of
 from workbench.backends.interpreter import interpret
 from workbench.errors import PlanError
 from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space

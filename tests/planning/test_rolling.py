@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.planning.rolled import TWICE, names, plan_of
+from tests.kit.rolled import TWICE, names, plan_of
 from workbench.planning import plan_graph
-from workbench.planning.plan import ChainMember
+from workbench.planning.kernel_plan import ChainMember
 
 
 def test_a_chain_keeps_what_only_its_members_read():

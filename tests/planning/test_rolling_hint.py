@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.planning.rolled import TWICE, names, plan_of
+from tests.kit.rolled import TWICE, names, plan_of
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 from workbench.planning.genome import choices_of, genome_of

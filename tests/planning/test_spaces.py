@@ -7,7 +7,7 @@ import pytest
 from tests.kit.spaced_programs import (
     spaced_programs,
 )
-from tests.planning.symbolic import run_symbolically
+from tests.kit.symbolic import run_symbolically
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.verify import find_faults
 

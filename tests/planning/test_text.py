@@ -5,14 +5,13 @@ import re
 import numpy as np
 
 import workbench as wb
-from tests.planning.programs import hello, wave
+from tests.kit.small_graphs import hello, wave
 from workbench.planning import Choices, PlanChoices, plan_graph
-from workbench.planning.text import plan_text
 
 
 def test_text_of_table_3():
     plan = plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
-    assert plan_text(plan) == (
+    assert str(plan) == (
         f"plan of Hello ({plan.graph.fingerprint()}), stepwise, halo 0+0\n"
         "slot 0: 8 bytes a cell, density, y, density.next\n"
         "kernel step\n"
@@ -32,12 +31,12 @@ def test_text_of_table_3():
 
 
 def test_text_is_the_same_for_the_same_plan():
-    assert plan_text(plan_graph(wave())) == plan_text(plan_graph(wave()))
-    assert "observed step" in plan_text(plan_graph(wave()))
+    assert str(plan_graph(wave())) == str(plan_graph(wave()))
+    assert "observed step" in str(plan_graph(wave()))
 
 
 def test_text_lists_reach_and_what_ghost_cells_cost():
-    text = plan_text(plan_graph(wave()))
+    text = str(plan_graph(wave()))
     plain, observed = text.split("  observed step\n")
     assert "    halo at 1048576 cells: 32 bytes filled, 9.5e-05 % of the cells recomputed outside\n" in plain
     assert "    halo at 1048576 cells: 32 bytes filled, " in observed
@@ -49,7 +48,7 @@ def test_a_plan_of_arrays_speaks_of_elements_and_of_no_halo():
     def norms(a):
         return np.sqrt(np.sum(a * a, axis=1))
 
-    text = plan_text(norms.machine(np.ones((2, 3))).plan("openmp"))
+    text = str(norms.machine(np.ones((2, 3))).plan("openmp"))
     assert "8 bytes an element" in text
     assert "an element: " in text
     assert not re.search(r"\bcells?\b", text)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import workbench
-from tests.planning.random_steps import random_steps
-from tests.planning.random_tileable import BENT, HEAT, LATE, TURNING, UNLIKE, WAVE, random_cell
-from tests.planning.symbolic_tiles import TiledMachine
+from tests.kit.random_steps import random_steps
+from tests.kit.random_tileable import BENT, HEAT, LATE, TURNING, UNLIKE, WAVE, random_cell
+from tests.kit.symbolic_tiles import TiledMachine
 from workbench import solvers
 from workbench.errors import PlanError
 from workbench.frontend.cell import trace_cell

@@ -5,8 +5,8 @@ import pytest
 import workbench as wb
 from workbench.errors import PlanError
 from workbench.planning.choices import LoopChoices
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.loop_keys import loop_names
-from workbench.planning.plan import Storage
 from workbench.planning.relatives import labels_of
 from workbench.planning.sites import storage_sites
 from workbench.solvers import hydro

@@ -9,8 +9,8 @@ import pytest
 
 import workbench
 import workbench as wb
+from tests.kit.small_graphs import hello
 from tests.planning.mutation import mutated
-from tests.planning.programs import hello
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
 from workbench.planning import Choices, PlanChoices, plan_graph

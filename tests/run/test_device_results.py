@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.backends.fake_cupy import FakeArray, FakeCupy
 from tests.kit.bits import assert_same_bits
+from tests.kit.fake_cupy import FakeArray, FakeCupy
 from workbench.backends import registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import RunError, TraceError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.planning.random_tileable import (
+from tests.kit.random_tileable import (
     ANALYTIC,
     BOTH_SIDES,
     HEAT,

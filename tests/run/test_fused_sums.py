@@ -12,7 +12,6 @@ from workbench.backends.nvrtc import find_compilers
 from workbench.errors import TraceError
 from workbench.graph.fused import fused_multiply_add
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.pipeline import render
 
 CELL = """
@@ -126,7 +125,7 @@ def test_it_follows_a_choice_of_precision():
 
 def test_the_graph_can_be_read_back():
     graph = wb.trace(CELL, name="stars").graph
-    assert to_text(parse(to_text(graph))) == to_text(graph)
+    assert str(parse(str(graph))) == str(graph)
 
 
 @pytest.mark.parametrize(

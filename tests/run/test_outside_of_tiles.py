@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.kit.optimised import optimised
-from tests.planning.symbolic_tiles import TiledMachine
+from tests.kit.symbolic_tiles import TiledMachine
 from tests.run.tiled import state_of, with_tiles
 from workbench.backends.base import MarchRequest
 from workbench.machine import trace

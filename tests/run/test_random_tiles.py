@@ -13,7 +13,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.optimised import optimised
-from tests.planning.random_steps import RINGS, RULES, random_steps
+from tests.kit.random_steps import RINGS, RULES, random_steps
 from tests.run.tiled import state_of, with_tiles
 from workbench.backends.base import Condition, MarchRequest
 from workbench.errors import PlanError, ShapeError

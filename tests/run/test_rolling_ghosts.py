@@ -15,7 +15,7 @@ import pytest
 import workbench as wb
 from tests.kit.optimised import optimised
 from tests.kit.proofs import with_enough
-from tests.planning.random_steps import random_rules
+from tests.kit.random_steps import random_rules
 from workbench.backends.base import MarchRequest
 from workbench.errors import ShapeError
 from workbench.pipeline import plan_for

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.planning.random_tileable import RINGED
+from tests.kit.random_tileable import RINGED
 from workbench.backends.host import BUSY
 from workbench.backends.openmp import OpenmpInstance
 from workbench.backends.processor import cache_bytes

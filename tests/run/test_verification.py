@@ -53,7 +53,7 @@ def rows(monkeypatch):
     module = __name__
 
     def set_rows(*classes):
-        loaded = [registry.Row(c.name, module, c.__name__, "") for c in classes]
+        loaded = [registry.BackendRow(c.name, module, c.__name__, "") for c in classes]
         monkeypatch.setattr(registry, "BACKENDS", (registry.BACKENDS[0], *loaded))
         monkeypatch.setattr(registry, "_load", lambda row: known.get(row.name) or loaded_reference())
         known = {c.name: c() for c in classes}

@@ -8,7 +8,7 @@ from tests.kit.capabilities import backends_here
 from tests.kit.proofs import combinations
 from workbench.errors import StencilError
 from workbench.solvers import shallow_water
-from workbench.solvers.exact_dam_break import Pool, solve_dam_break
+from workbench.solvers.exact_dam_break import WaterState, solve_dam_break
 
 G = 9.81
 
@@ -34,43 +34,43 @@ def dam_break(cells, left, right, end, **options):
 
 # Stoker (1957): depth h and velocity u between the waves satisfy these for pools at rest of depths 1 and 0.1.
 def test_exact_solution_satisfies_stokers_equations():
-    depth, velocity = (a[0] for a in solve_dam_break(Pool(1.0), Pool(0.1), [0.5]))
+    depth, velocity = (a[0] for a in solve_dam_break(WaterState(1.0), WaterState(0.1), [0.5]))
     assert velocity == pytest.approx(2 * (np.sqrt(G) - np.sqrt(G * depth)))
     shock = depth * velocity / (depth - 0.1)  # mass through the shock
     assert 0.1 * shock**2 == pytest.approx(0.5 * G * (depth + 0.1) * depth * 0.1 / 0.1, rel=1e-9)
     speed = np.array([shock - 1e-9, shock + 1e-9, -np.sqrt(G) - 1e-9])
-    np.testing.assert_allclose(solve_dam_break(Pool(1.0), Pool(0.1), speed)[0], [depth, 0.1, 1.0])
+    np.testing.assert_allclose(solve_dam_break(WaterState(1.0), WaterState(0.1), speed)[0], [depth, 0.1, 1.0])
 
 
 def test_exact_solution_over_a_dry_bed_is_ritters():
     s = np.linspace(-4, 7, 45)
-    depth, velocity = solve_dam_break(Pool(1.0), Pool(0.0), s)
+    depth, velocity = solve_dam_break(WaterState(1.0), WaterState(0.0), s)
     c = np.sqrt(G)
     inside = (s > -c) & (s < 2 * c)
     np.testing.assert_allclose(depth[inside], (2 * c - s[inside]) ** 2 / (9 * G), atol=1e-12)
     np.testing.assert_allclose(velocity[inside], 2 / 3 * (c + s[inside]), atol=1e-12)
-    mirrored, backwards = solve_dam_break(Pool(0.0), Pool(1.0), -s)
+    mirrored, backwards = solve_dam_break(WaterState(0.0), WaterState(1.0), -s)
     np.testing.assert_allclose(mirrored, depth, atol=1e-15)
     np.testing.assert_allclose(backwards, -velocity, atol=1e-15)
-    parted, _ = solve_dam_break(Pool(1.0, -10.0), Pool(1.0, 10.0), [-20.0, 0.0, 20.0])
+    parted, _ = solve_dam_break(WaterState(1.0, -10.0), WaterState(1.0, 10.0), [-20.0, 0.0, 20.0])
     np.testing.assert_array_equal(parted, [1.0, 0.0, 1.0])
-    for bad in (Pool(-1.0), Pool(np.nan), Pool(np.inf), Pool(1.0, np.nan)):
+    for bad in (WaterState(-1.0), WaterState(np.nan), WaterState(np.inf), WaterState(1.0, np.nan)):
         with pytest.raises(StencilError, match="there is no Pool"):
-            solve_dam_break(bad, Pool(1.0), 0.0)
+            solve_dam_break(bad, WaterState(1.0), 0.0)
         with pytest.raises(StencilError, match="there is no Pool"):
-            solve_dam_break(Pool(1.0), bad, 0.0)
+            solve_dam_break(WaterState(1.0), bad, 0.0)
     for gravity in (0.0, -9.81, np.nan):
         with pytest.raises(StencilError, match="moves no water"):
-            solve_dam_break(Pool(1.0), Pool(0.5), 0.0, gravity)
+            solve_dam_break(WaterState(1.0), WaterState(0.5), 0.0, gravity)
 
 
 @pytest.mark.parametrize(
     ("left", "right", "least"),
     [
-        (Pool(1.0), Pool(0.1), 0.85),
-        (Pool(1.0), Pool(0.0), 0.8),
-        (Pool(0.3, -1.0), Pool(0.5, 1.5), 0.75),
-        (Pool(0.4, 1.0), Pool(0.6, -1.0), 0.85),
+        (WaterState(1.0), WaterState(0.1), 0.85),
+        (WaterState(1.0), WaterState(0.0), 0.8),
+        (WaterState(0.3, -1.0), WaterState(0.5, 1.5), 0.75),
+        (WaterState(0.4, 1.0), WaterState(0.6, -1.0), 0.85),
     ],
 )
 def test_dam_break_converges_to_the_exact_solution(left, right, least):

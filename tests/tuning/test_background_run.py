@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from tests.kit.waiting import wait_for
-from workbench.tuning.background_run import BackgroundRun
+from workbench.tuning.background_run import BackgroundTask
 
 
-class Work(BackgroundRun):
+class Work(BackgroundTask):
     """Waits until it may end, and is stopped then if somebody asked for it."""
 
     def __init__(self):
@@ -41,7 +41,7 @@ def test_a_run_that_was_waited_for_until_an_interrupt_still_runs():
 
 
 def test_a_run_that_fails_is_over_and_tells_why():
-    failing = BackgroundRun("running")
+    failing = BackgroundTask("running")
     failing._start(lambda: 1 // 0, "failing")
     with pytest.raises(ZeroDivisionError):
         failing.wait(60)

@@ -10,7 +10,7 @@ import pytest
 from workbench.errors import TuningError
 from workbench.tuning import experiment, race
 from workbench.tuning.budget import Budget, that_fit
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.experiment import Experiment, ExperimentPlan
 from workbench.tuning.ledger import open_ledger
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
 from workbench.tuning.sandbox import Sandbox
@@ -52,7 +52,7 @@ def clock(monkeypatch):
 
 def run(path, evaluator, budget, begun):
     candidates = Recorded(LANDSCAPE, next(iter(LANDSCAPE.space)))
-    plan = Plan(candidates, lambda: None, 1, "sweep", Budget(seconds=budget), begun=begun)
+    plan = ExperimentPlan(candidates, lambda: None, 1, "sweep", Budget(seconds=budget), begun=begun)
     with open_ledger(path) as ledger:
         Experiment(plan, ledger, evaluator, lambda new: None, lambda idle: True).run()
         return ledger.individuals(), ledger.races()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import TuningError
-from workbench.tuning.formats import FORMATS, Row, Table, read_table, value_of, write_table
+from workbench.tuning.formats import FORMATS, ConfigurationRow, MeasurementTable, read_table, value_of, write_table
 from workbench.tuning.replay import read_landscape
 from workbench.tuning.study import Study
 from workbench.tuning.t1 import read_t1, write_t1
@@ -15,16 +15,16 @@ from workbench.tuning.tables import keep_table, landscape_of, table_of
 from workbench.tuning.trials import STATUSES, Individual, Outcome
 
 ROWS = (
-    Row((16, "-O3", True), "success", (0.003, 0.0025), 0.5, 0.25, 1703238845.5),
-    Row((32, "-O3", True), "compile", (), 0.75, 0.0, 1703238846.0, "no, thank you"),
-    Row((16, "-O2, really", False), "correctness", (), 0.5, 0.125, 1703238847.0),
-    Row((32, "-O2, really", False), "success", (0.004,), 0.5, 0.25, 1703238848.0),
-    Row((32, "-O2, really", True), "timeout", (), 0.5, 60.0, 1703238849.0),
-    Row((16, "-O2, really", True), "runtime", (), 0.5, 1.0, 1703238850.0),
-    Row((16, "-O3", False), "constraint", (), 0.0, 0.0, 1703238851.0),
+    ConfigurationRow((16, "-O3", True), "success", (0.003, 0.0025), 0.5, 0.25, 1703238845.5),
+    ConfigurationRow((32, "-O3", True), "compile", (), 0.75, 0.0, 1703238846.0, "no, thank you"),
+    ConfigurationRow((16, "-O2, really", False), "correctness", (), 0.5, 0.125, 1703238847.0),
+    ConfigurationRow((32, "-O2, really", False), "success", (0.004,), 0.5, 0.25, 1703238848.0),
+    ConfigurationRow((32, "-O2, really", True), "timeout", (), 0.5, 60.0, 1703238849.0),
+    ConfigurationRow((16, "-O2, really", True), "runtime", (), 0.5, 1.0, 1703238850.0),
+    ConfigurationRow((16, "-O3", False), "constraint", (), 0.0, 0.0, 1703238851.0),
 )
 PARAMETERS = {"block": (16, 32), "flags": ("-O3", "-O2, really"), "padded": (True, False)}
-TABLE = Table("wave", "openmp", (64, 32), PARAMETERS, ROWS)
+TABLE = MeasurementTable("wave", "openmp", (64, 32), PARAMETERS, ROWS)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -255,11 +255,11 @@ def test_recorded_landscape_goes_through_every_format():
     names = [parameter.name for parameter in recorded.space.parameters]
     values = {p.name: tuple(value_of(text) for text in p.values) for p in recorded.space.parameters}
     rows = tuple(
-        Row(tuple(values[name][at] for name, at in zip(names, point, strict=True)), "success", samples)
+        ConfigurationRow(tuple(values[name][at] for name, at in zip(names, point, strict=True)), "success", samples)
         for point, samples in recorded.samples.items()
     )
     for form in FORMATS:
-        again = landscape_of(read_table(write_table(Table("tt2d", "cpu", (1,), values, rows), form), form))
+        again = landscape_of(read_table(write_table(MeasurementTable("tt2d", "cpu", (1,), values, rows), form), form))
         assert sorted(again.costs.values()) == pytest.approx(sorted(recorded.costs.values()), rel=1e-14)
         assert again.within(0.05) == recorded.within(0.05)
 
@@ -281,8 +281,8 @@ def test_study_is_a_table_with_all_its_samples():
         table_of(about, individuals)
     table = table_of({**about, "values": [["16", "32"], ["-O3", "none"]]}, individuals)
     assert table.parameters == {"block": (16, 32), "flags": ("-O3", "none")}
-    assert table.rows[0] == Row((16, "none"), "success", (0.5, 0.25, 0.125, 0.25), 1.0, 2.0, 1700000001.0)
-    assert table.rows[1] == Row((32, "-O3"), "compile", (), 1.5, 0.0, 1700000002.0, "sorry")
+    assert table.rows[0] == ConfigurationRow((16, "none"), "success", (0.5, 0.25, 0.125, 0.25), 1.0, 2.0, 1700000001.0)
+    assert table.rows[1] == ConfigurationRow((32, "-O3"), "compile", (), 1.5, 0.0, 1700000002.0, "sorry")
 
 
 def test_results_of_another_tuner_are_a_study(tmp_path):

@@ -229,7 +229,7 @@ def test_a_study_without_individuals_is_refused():
 
 
 def test_table_is_lines_and_escaped_html():
-    table = tables.Table("a < b", ("x", "y"), (("1", "<i>"),), "note")
+    table = tables.CountTable("a < b", ("x", "y"), (("1", "<i>"),), "note")
     assert str(table) == "a < b\n\nx  y\n----\n1  <i>\n\nnote"
     assert "&lt;i&gt;" in table._repr_html_()
     assert "<i>" not in table._repr_html_()

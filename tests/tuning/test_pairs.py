@@ -11,7 +11,7 @@ import pytest
 
 from tests.kit.measurements import measured
 from workbench.tuning.budget import Budget
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.experiment import Experiment, ExperimentPlan
 from workbench.tuning.ledger import open_ledger
 from workbench.tuning.race import in_pairs, lower_quartile, raced_seconds
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
@@ -78,7 +78,7 @@ def test_load_of_a_round_is_of_no_finalist():
 def tried_in_order(points, evaluator, landscape, folder):
     """A study of these points alone, the first of which is the start: its individuals."""
     candidates = Recorded(landscape, points[0])
-    plan = Plan(candidates, lambda: None, 1, "random", Budget(len(points)), start=tuple(points[1:]))
+    plan = ExperimentPlan(candidates, lambda: None, 1, "random", Budget(len(points)), start=tuple(points[1:]))
     with open_ledger(folder / "s.sqlite") as ledger:
         Experiment(plan, ledger, evaluator, lambda new: None, lambda idle: True).run()
         return ledger.individuals()
@@ -172,7 +172,7 @@ def test_turns_with_the_start_choose_better_while_the_load_changes(tmp_path):
     for alone in (True, False):
         scored, won = [], []
         for seed in range(SEEDS):
-            plan = Plan(Recorded(landscape, first), lambda: None, 1, "portfolio", Budget(BUDGET), seed)
+            plan = ExperimentPlan(Recorded(landscape, first), lambda: None, 1, "portfolio", Budget(BUDGET), seed)
             with open_ledger(tmp_path / f"{alone}{seed}.sqlite") as ledger:
                 evaluator = Loaded(landscape, seed, alone=alone)
                 Experiment(plan, ledger, evaluator, lambda new: None, lambda idle: True).run()

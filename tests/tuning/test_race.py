@@ -13,12 +13,11 @@ import pytest
 
 import workbench as wb
 from tests.kit.measurements import measured
-from workbench.graph.text import to_text
-from workbench.planning.cost import memory_bytes
 from workbench.planning.exchange import to_json
+from workbench.planning.plan_figures import memory_bytes
 from workbench.tuning import comparison, evaluation
 from workbench.tuning.budget import Budget
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.experiment import Experiment, ExperimentPlan
 from workbench.tuning.ledger import open_ledger, read_ledger
 from workbench.tuning.race import finalists, in_heats, interleaved, is_steady, sampled
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
@@ -92,7 +91,7 @@ def test_candidates_have_hope_until_the_fastest_is_confirmed(tmp_path):
 
     landscape = read_landscape(FOLDER / "jac3d.npz")
     points = list(landscape.space)[:4]
-    plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
+    plan = ExperimentPlan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
     with open_ledger(tmp_path / "s.sqlite") as ledger:
         Experiment(plan, ledger, Lucky(landscape), lambda new: None, lambda idle: True).run()
         assert [len(one.outcome.samples) for one in ledger.individuals()] == [7, 9, 7, 7]  # pairs that differ tell less
@@ -131,7 +130,7 @@ def test_fastest_of_a_heat_meets_those_of_the_next():
 def searched(landscape, seed, folder, *, noisy=True):
     """A study of a recorded landscape: its individuals and the number of the best."""
     candidates = Recorded(landscape, next(iter(landscape.space)))
-    plan = Plan(candidates, lambda: None, 1, "portfolio", Budget(BUDGET), seed)
+    plan = ExperimentPlan(candidates, lambda: None, 1, "portfolio", Budget(BUDGET), seed)
     evaluator = Replayer(landscape, random.Random(seed) if noisy else None)
     path = folder / f"{seed}.sqlite"
     with open_ledger(path) as ledger:
@@ -164,7 +163,7 @@ def test_race_is_run_again_only_after_something_new(tmp_path):
     candidates = Recorded(landscape, next(iter(landscape.space)))
 
     def races(budget):
-        plan = Plan(candidates, lambda: None, 1, "sweep", Budget(budget))
+        plan = ExperimentPlan(candidates, lambda: None, 1, "sweep", Budget(budget))
         with open_ledger(tmp_path / "s.sqlite") as ledger:
             Experiment(plan, ledger, Replayer(landscape), lambda new: None, lambda idle: True).run()
             return [race.after for race in ledger.races()]
@@ -239,7 +238,7 @@ def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeyp
     """A team of threads is made at its first march and keeps the priority of who made it."""
     machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
     setup = Setup(str(tmp_path), "reference", (64,), (11,), 2)
-    write_setup(setup, to_text(machine.graph), {"u": np.arange(64.0)}, {})
+    write_setup(setup, str(machine.graph), {"u": np.arange(64.0)}, {})
     comparison.write_expected(setup)
     order = []
     monkeypatch.setattr(os, "setpriority", lambda *_: order.append("first"))
@@ -260,7 +259,7 @@ def test_arrays_that_do_not_fit_are_refused_before_anything_is_rendered(monkeypa
     """One byte less than the arrays take is a constraint; nothing was announced, so nothing counts as measured."""
     machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
     setup = Setup(str(tmp_path), "openmp", (100_000,), (11,), 1)
-    write_setup(setup, to_text(machine.graph), {"u": np.zeros(100_000)}, {})
+    write_setup(setup, str(machine.graph), {"u": np.zeros(100_000)}, {})
     taken = memory_bytes(machine.plan("openmp"), (100_000,))
     assert taken >= 2 * 800_000
     announced = []

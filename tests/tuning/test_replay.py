@@ -9,7 +9,7 @@ from workbench.tuning.strategies.enumeration import Randomly
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.strategies.surrogate import Surrogate
-from workbench.tuning.strategies.sweep import Sweep
+from workbench.tuning.strategies.sweep import CoordinateSweep
 
 FOLDER = Path(__file__).parent / "landscapes"
 SEEDS = 50
@@ -39,7 +39,7 @@ def test_recorded_landscapes(landscape):
 
 def test_sweep_needs_few_evaluations(landscape):
     """The best existing tuner takes 32 and 48 (Kernel Tuner 1.5.0); this is deterministic, so bounds are close."""
-    evaluations, success = expected(landscape, Sweep)
+    evaluations, success = expected(landscape, CoordinateSweep)
     assert evaluations <= {"jac3d": 24, "tt2d": 42}[landscape.name]
     assert success == 1.0
 

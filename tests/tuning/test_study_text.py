@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import TuningError
-from workbench.tuning.formats import Row, Table
+from workbench.tuning.formats import ConfigurationRow, MeasurementTable
 from workbench.tuning.sandbox import Sandbox
 from workbench.tuning.study import Best, Study
 from workbench.tuning.tables import keep_table
@@ -97,8 +97,12 @@ def test_mixed_types_are_listed():
 
 def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):
     """There are no cells to count."""
-    table = Table(
-        "foreign", "gpu", (), {"block": (32, 64)}, tuple(Row((at,), "success", (at / 1e5,)) for at in (32, 64))
+    table = MeasurementTable(
+        "foreign",
+        "gpu",
+        (),
+        {"block": (32, 64)},
+        tuple(ConfigurationRow((at,), "success", (at / 1e5,)) for at in (32, 64)),
     )
     keep_table(table, tmp_path / "s.sqlite")
     study = Study.attach(tmp_path / "s.sqlite")

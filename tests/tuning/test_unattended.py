@@ -8,7 +8,7 @@ import pytest
 
 from workbench.errors import TuningError
 from workbench.tuning.budget import Budget
-from workbench.tuning.experiment import Plan
+from workbench.tuning.experiment import ExperimentPlan
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
 from workbench.tuning.strategies.registry import STRATEGIES
 from workbench.tuning.study import Study, begin_study
@@ -40,7 +40,7 @@ class Hostile:
 
 def started(landscape, path, evaluator, strategy, workers=1):
     candidates = Recorded(landscape, next(iter(landscape.space)))
-    plan = Plan(candidates, lambda: evaluator, 1, strategy, Budget(BUDGET), 3, workers=workers)
+    plan = ExperimentPlan(candidates, lambda: evaluator, 1, strategy, Budget(BUDGET), 3, workers=workers)
     return begin_study(path, plan, ABOUT)
 
 

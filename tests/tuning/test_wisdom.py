@@ -15,7 +15,7 @@ from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
 from workbench.tuning import tune, wisdom
-from workbench.tuning.wisdom import Result, WisdomWarning, environment_of, keep, read_wisdom, recall
+from workbench.tuning.wisdom import StudyResult, WisdomWarning, environment_of, keep, read_wisdom, recall
 
 pytestmark = pytest.mark.usefixtures("short_races")
 
@@ -39,7 +39,7 @@ def file(tmp_path, monkeypatch):
 def result(machine, extents=(4096,), score=2e9, backend="openmp", **choices):
     environment = environment_of(machine.graph.fingerprint(), backend)
     choices = machine.with_choices(**(choices or {"tile": 64})).choices
-    return Result(machine.name, environment, extents, choices, score, 1.5, 40, 1_700_000_000.0)
+    return StudyResult(machine.name, environment, extents, choices, score, 1.5, 40, 1_700_000_000.0)
 
 
 def chosen(machine, **values):

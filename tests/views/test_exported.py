@@ -3,7 +3,7 @@
 import nbformat
 from nbconvert import HTMLExporter
 
-from tests.views.ear import Ear
+from tests.kit.ear import Ear
 from tests.views.machines import trade_off
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.page.live import MIME

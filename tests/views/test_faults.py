@@ -131,7 +131,7 @@ def test_fault_in_the_search_for_launch_facts_is_told(monkeypatch):
     plan = MACHINE.plan()
     monkeypatch.setattr(launch_facts, "_find", break_down)
     monkeypatch.setattr(launch_facts, "_known", type(launch_facts._known)())
-    launch_facts.Search(plan, told.set).wait(60)
+    launch_facts.FactSearch(plan, told.set).wait(60)
     assert told.is_set()
     problem = launch_facts.known_facts(plan).problem
     assert "KeyError: 'nothing' in test_faults.py, line " in problem
@@ -139,7 +139,7 @@ def test_fault_in_the_search_for_launch_facts_is_told(monkeypatch):
 
 
 def test_fault_while_the_compiler_reports_is_told(monkeypatch):
-    from tests.views.ear import Ear
+    from tests.kit.ear import Ear
     from workbench.views.source import view as source_view
 
     ear = Ear()

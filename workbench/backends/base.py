@@ -112,7 +112,7 @@ class LaunchTime:
 
 @dataclass(frozen=True, slots=True)
 class CompilerReport:
-    """What was said. `functions`: name in the text -> sentence; `problem`: why nothing is known; `title`: who spoke."""
+    """A compiler's messages. `functions`: name in the text -> sentence; `problem`: why none; `title`: its name."""
 
     title: str
     functions: Mapping[str, str]

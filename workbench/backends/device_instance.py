@@ -23,10 +23,11 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
+from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import Layout, lay_out, lay_out_packed
 from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
-from workbench.planning.plan import Axes, GlobalSlot, Plan
+from workbench.planning.plan import GlobalSlot, Plan
 
 Cells = Any
 """A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""

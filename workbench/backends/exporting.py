@@ -7,7 +7,8 @@ from workbench.codegen.cpp.exported import Building, render_export
 from workbench.graph import Graph
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
-from workbench.planning.cost import SMALL_STEP, operations_of
+from workbench.planning.cost import SMALL_STEP
+from workbench.planning.plan_figures import operations_of
 
 
 def export_texts(graph: Graph, choices: Choices) -> dict[str, str]:

@@ -11,9 +11,9 @@ from workbench.backends.part_launches import MOST_BLOCKS, part_launches, power_o
 from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, StepLaunches
 from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
+from workbench.planning.kernel_plan import Axes, Margins
 from workbench.planning.layout import Layout
 from workbench.planning.partials import CHUNK, partial_count
-from workbench.planning.plan import Axes, Margins
 from workbench.planning.tunables import check_choices
 
 LANES = 16

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from workbench.backends.base import Condition, Ending, MarchRequest, Number
-from workbench.planning.plan import KernelPlan, Plan
+from workbench.planning.kernel_plan import KernelPlan
+from workbench.planning.plan import Plan
 
 _HOLDS = {
     "<": operator.lt,

@@ -45,12 +45,14 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
-from workbench.planning.cost import SMALL_STEP, operations_of, runs_in_tiles
+from workbench.planning.cost import SMALL_STEP
+from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
-from workbench.planning.plan import Axes, GlobalSlot, Plan
+from workbench.planning.plan import GlobalSlot, Plan
+from workbench.planning.plan_figures import operations_of, runs_in_tiles
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")

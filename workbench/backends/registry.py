@@ -16,7 +16,7 @@ RunsOn = Literal["threads", "blocks", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BackendRow:
     """One backend: the name users type, where its class is, and one line about it.
 
     `auto` orders what "auto" tries, smallest first; None: never taken unasked. `renderer` is the function of codegen/
@@ -38,9 +38,11 @@ class Row:
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.cpp.render:render_openmp", "workbench.codegen.cuda.render:render_cuda"
-BACKENDS: tuple[Row, ...] = (
-    Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
-    Row(
+BACKENDS: tuple[BackendRow, ...] = (
+    BackendRow(
+        "reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3
+    ),
+    BackendRow(
         "openmp",
         "workbench.backends.openmp",
         "OpenmpBackend",
@@ -51,7 +53,7 @@ BACKENDS: tuple[Row, ...] = (
         follows_chains=True,
         tilings=("diamond",),
     ),
-    Row(
+    BackendRow(
         "cuda",
         "workbench.backends.cuda",
         "CudaBackend",
@@ -61,7 +63,7 @@ BACKENDS: tuple[Row, ...] = (
         runs_on="blocks",
         tilings=("diamondtorre",),
     ),
-    Row(
+    BackendRow(
         "cuda-sim",
         "workbench.backends.cuda_sim",
         "CudaSimBackend",
@@ -103,7 +105,7 @@ def get_backend(name: str) -> Backend:
     return _load(row_of(name))
 
 
-def row_of(name: str) -> Row:
+def row_of(name: str) -> BackendRow:
     """The row of the backend called `name`: its traits, without loading it. BackendError lists the names."""
     for row in BACKENDS:
         if row.name == name:
@@ -143,6 +145,6 @@ def _select_automatically() -> Selection:
 
 
 @cache
-def _load(row: Row) -> Backend:
+def _load(row: BackendRow) -> Backend:
     backend: Backend = getattr(import_module(row.module), row.class_name)()
     return backend

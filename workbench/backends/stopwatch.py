@@ -1,4 +1,4 @@
-"""Stopwatch: what compiled code noted about the seconds of its launches, and how often it shall look at the clock.
+"""Stopwatch: the seconds of launches that compiled code measured, and how often it reads the clock.
 
 Launches are always timed: a build with clocks would not be the code that runs. Heat on 256² cells, 20 µs a step, takes
 0.3 % longer if each step is timed, and nothing that can be measured with the sample.
@@ -10,7 +10,8 @@ import numpy as np
 
 from workbench.backends.base import Array, LaunchTime
 from workbench.codegen.laps import Lap, number_laps, variants
-from workbench.planning.plan import Plan, Step
+from workbench.planning.kernel_plan import Step
+from workbench.planning.plan import Plan
 
 _LONG_SECONDS = 1e-4  # a step; a look at the clock takes some 3e-8 s, and a step has a few
 _SAMPLE = 16  # of shorter steps one in so many is timed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes, third_cache_is_near
 from workbench.planning.choices import TilingChoices
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
 

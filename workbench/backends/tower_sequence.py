@@ -10,7 +10,7 @@ from workbench.codegen.cuda.device import KernelLaunches, StepLaunches, TowerLau
 from workbench.planning.choices import PlanChoices
 from workbench.planning.layout import Layout
 from workbench.planning.schedules.diamondtorre import torre_of
-from workbench.planning.schedules.torre import Stage, Sweep, Torre
+from workbench.planning.schedules.torre import Stage, Torre, TowerSweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def move_of(kernel: KernelLaunches, layout: Layout, choices: PlanChoices, words:
     before = launches_of(StepLaunches(towers.before, (), ()), layout, choices)
     ahead = []
     if towers.ahead is not None:
-        block = _words(found, Stage(Sweep(0, 0, 0, 0), 0, 0, 1), words)
+        block = _words(found, Stage(TowerSweep(0, 0, 0, 0), 0, 0, 1), words)
         ahead = [DeviceLaunch(towers.ahead.kernel, (1, 1, 1), (1, 1, 1), towers.ahead.arrays, stage=block)]
     stages = [_stage(towers, found, stage, words) for stage in found.stages()]
     return Move(found.levels, (*before, *ahead, *stages))

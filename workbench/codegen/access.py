@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RowPointers:
     """In an array in memory, by a pointer to each row and the index along the row.
 
     A rolling buffer is read so too: its pointers begin at the planes that it holds.
@@ -32,4 +32,4 @@ class Near:
     function: str
 
 
-Access = Row | Linear | Near
+Access = RowPointers | Linear | Near

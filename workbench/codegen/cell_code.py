@@ -43,7 +43,7 @@ class ArrayName:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RootText:
     """A root's value as text to be assigned; `nodes` are those computed inside the text."""
 
     node: int
@@ -66,7 +66,7 @@ class CellCode:
     pointers: tuple[RowPointer, ...]
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
-    results: tuple[Result, ...]
+    results: tuple[RootText, ...]
     gathers: bool = False
     cuts: tuple[CutTurns, ...] = ()
     ahead: tuple[tuple[str, int], ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, Result
+from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, RootText
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.gathers import OUTSIDE, note_bit
 from workbench.codegen.loops import Array, Ranking, Scanning, Segmenting, Sweep
@@ -17,7 +17,7 @@ from workbench.codegen.statement import Statement, words_in
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Rank, Scan, SegmentedReduce
 from workbench.planning.axes import listed
-from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.kernel_plan import Axes, Subkernel
 
 COLLECTIVE_NAMES = frozenset(
     {
@@ -130,7 +130,7 @@ def _stopping_cell(
 
 def operands_code(
     scope: Scope, operands: tuple[int, ...], names: NameBook, numbered: dict[int, str]
-) -> tuple[CellCode, list[Result]]:
+) -> tuple[CellCode, list[RootText]]:
     """Write the operands at a cell; also their texts, in order."""
     roots = tuple(dict.fromkeys(operands))
     read = tuple(root for root in roots if root in scope.stored)

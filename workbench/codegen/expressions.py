@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from workbench.codegen.cell_code import CellCode, Result
+from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import Index, gather_code
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
@@ -38,7 +38,7 @@ from workbench.graph import (
 )
 from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 _LONGEST = 88  # characters of an expression before a part of it gets a name of its own
 
@@ -111,7 +111,7 @@ class _Writer:
     reads: Reads = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reads = Reads(self.scope, self.names, self._wish)
+        self.reads = Reads(self.scope, self.names, self._preferred_name)
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
         self.fixed = frozenset((root, self._here(root)) for root in computed)
@@ -123,7 +123,7 @@ class _Writer:
             is_element = key not in self.fixed and key[0] not in self.scope.access
             if is_outer or (len(keys) > 1 and (key in self.unnamed or is_element)):
                 self._assign(key)
-        results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
+        results = tuple(RootText(k[0], self.texts[k].text, self.inside[k]) for k in keys)
         uniform, row, cell = self.statements
         return CellCode(
             tuple(self.reads.arrays.values()),
@@ -309,7 +309,9 @@ class _Writer:
         source = self.scope.nodes[index].operands[0]
         indices = tuple(Index(self.texts[p].text, self._is_own(source, k, p)) for k, p in enumerate(places))
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_own)])
-        code = gather_code(self.scope, index, self.reads.array(source), indices, self.names, self._wish(index))
+        code = gather_code(
+            self.scope, index, self.reads.array(source), indices, self.names, self._preferred_name(index)
+        )
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
@@ -335,12 +337,12 @@ class _Writer:
         # Its row already has the plain name.
         is_pointer = self._is_read(key) and index not in self.scope.access and self.levels[key] == CELL
         suffix = "_here" if is_pointer else offset_suffix(offset, self._axes_of_local(index))
-        name = self.names.claim(self._wish(index) + suffix)
+        name = self.names.claim(self._preferred_name(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
         self.statements[self.levels[key]].append(Statement(text, self.inside[key], along=self.along[key]))
         self.texts[key], self.inside[key] = Text(name), ()
 
-    def _wish(self, index: int) -> str:
+    def _preferred_name(self, index: int) -> str:
         """The user's name, else a number."""
         return display_name(self.scope.nodes, index) or numbered_name(self.numbered, index)
 

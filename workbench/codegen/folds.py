@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.codegen.cell_code import CellCode, Pointer, Result
+from workbench.codegen.cell_code import CellCode, Pointer, RootText
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import FoldedValue, Folding, RowsTogether
 from workbench.codegen.loops import Array, Sweep
@@ -23,7 +23,7 @@ from workbench.graph import Arith
 from workbench.graph.fused_sums import is_fused_sum
 from workbench.graph.types import BOOL
 from workbench.planning.axes import kept_axes, listed
-from workbench.planning.plan import Subkernel
+from workbench.planning.kernel_plan import Subkernel
 from workbench.planning.tunables import MOST_UNROLLED
 
 FEW_LANES = 16
@@ -127,7 +127,7 @@ def entering(writer: KernelWriter, node: int) -> tuple[int, ...]:
     return record.operands if is_fused_sum(writer.nodes[node]) and is_made_here else (operand,)
 
 
-def taking(writer: KernelWriter, node: int, lane: str, taken: Sequence[Result]) -> Statement:
+def taking(writer: KernelWriter, node: int, lane: str, taken: Sequence[RootText]) -> Statement:
     """The statement by which a Fold takes what enters it into a lane."""
     texts, nodes = ", ".join(each.text for each in taken), {node, *(n for each in taken for n in each.nodes)}
     if len(taken) > 1:

@@ -32,7 +32,7 @@ class GatherCode:
 
 
 def gather_code(
-    scope: Scope, gather: int, array: str, indices: tuple[Index, ...], names: NameBook, wish: str
+    scope: Scope, gather: int, array: str, indices: tuple[Index, ...], names: NameBook, preferred: str
 ) -> GatherCode:
     """Write the read of a cell by its indices; where one lies outside, that is noted and another cell is read.
 
@@ -47,7 +47,7 @@ def gather_code(
     checked = [step for step, index in zip(steps, indices, strict=True) if not index.is_own]
     if not checked:
         return GatherCode((), Text(f"{array}[{' + '.join((f'{shape}.start', *own))}]"))
-    inside, place = names.claim(f"{wish}_inside"), names.claim(f"{wish}_place")
+    inside, place = names.claim(f"{preferred}_inside"), names.claim(f"{preferred}_place")
     checks = [
         f"uint64_t({index.text}) < uint64_t({shape}.extents[{axis}])"
         for axis, index in enumerate(indices)

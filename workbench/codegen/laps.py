@@ -1,4 +1,4 @@
-"""Laps: where compiled code notes the seconds of each launch, numbered the same way by templates and by readers."""
+"""Laps: the numbers under which compiled code adds up the seconds of launches, for templates and for readers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.planning.plan import KernelPlan, Plan, Step
+from workbench.planning.kernel_plan import KernelPlan, Step
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Lap:
-    """What one number stands for: a launch of a step as a whole, by the clock, or the work of one of its members.
+    """What one number measures: a whole launch of a step, by the clock, or one of its members.
 
     `launch` indexes step.launches. `member` indexes the step's fills or sub-kernels; None for the whole launch, which
-    is noted once; a member's seconds are noted by each thread for itself, and only where a launch has several.
+    is measured once; a member is measured by each thread for itself, and only where a launch has several.
     """
 
     kernel: str
@@ -25,7 +26,7 @@ class Lap:
 
 
 def number_laps(plan: Plan) -> tuple[Lap, ...]:
-    """All laps of a plan; a lap's number is its place. A kernel with one variant has plain laps only."""
+    """All laps of a plan in the order of their numbers. A kernel with one variant has laps of plain steps only."""
     return tuple(
         lap
         for kernel in plan.kernels

@@ -9,8 +9,8 @@ from workbench.codegen.folding import Folding
 from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
-from workbench.codegen.turns import Stage, lane_count
-from workbench.planning.plan import Margins
+from workbench.codegen.turns import LoopStage, lane_count
+from workbench.planning.kernel_plan import Margins
 
 _SHORT = 8
 """Statements of a cell, at most, for which what 16 cells compute stays in registers."""
@@ -144,7 +144,7 @@ class Sweep:
     scattering: Scattering | None = None
     ranking: Ranking | None = None
     extended: bool = False
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[LoopStage, ...] = ()
     interior: InteriorCells | None = None
 
     @property
@@ -163,7 +163,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class RuleOperand:
     """The value of a boundary rule at a ghost cell."""
 
     number: int
@@ -182,7 +182,7 @@ class Rules:
     table: tuple[tuple[tuple[str, int, int], tuple[str, int, int]], ...]
     grown: Margins
     most_steps: int
-    operands: tuple[Operand, ...]
+    operands: tuple[RuleOperand, ...]
 
     @property
     def rank(self) -> int:

@@ -61,14 +61,14 @@ def _ascii(sign: str) -> str:
 
 
 def offset_suffix(offset: tuple[int, ...], axes: tuple[int, ...] = ()) -> str:
-    """What tells a value at another cell: "" for the cell itself, "_xp1_ym2" for (+1, -2); axes: () for all."""
+    """The suffix of a name at an offset: "" for the cell itself, "_xp1_ym2" for (+1, -2); axes: () for all."""
     pairs = zip(axes or range(len(offset)), offset, strict=True)
     parts = [f"_{axis_name(k)}{'p' if o > 0 else 'm'}{abs(o)}" for k, o in pairs if o]
     return "".join(parts)
 
 
 class NameBook:
-    """Gives each wish a name that nobody else has: the wish itself, or with a number in order of asking."""
+    """Unique identifiers: the preferred one, or where that is taken with a number, in order of request."""
 
     def __init__(self, taken: frozenset[str] = RESERVED) -> None:
         self._taken = set(taken)
@@ -77,9 +77,9 @@ class NameBook:
         """A book of its own with the names that are taken so far."""
         return NameBook(frozenset(self._taken))
 
-    def claim(self, wish: str) -> str:
-        """A new name like `wish`."""
-        base = identifier(wish)
+    def claim(self, preferred: str) -> str:
+        """An identifier that is not taken yet: `preferred`, or that with a number."""
+        base = identifier(preferred)
         name, number = base, 1
         while name in self._taken:
             number += 1

@@ -1,8 +1,8 @@
-"""Quick: the statements of a cell of type dd once more, without what an operation does on overflow.
+"""Quick: a second version of the statements of a cell of type dd, without the handling of overflow.
 
 What is not finite stays so through sums and products of dd: the result is then the same f64 operation, whose hi is not
-finite either, and the sequences make NaN of it. So one look at the results of a cell tells whether any operation of it
-overflowed, or had an operand that is not finite, and only then the cell is computed as the sequences say.
+finite either, and the sequences make NaN of it. So a test of the results of a cell for finiteness finds every
+overflow and every operand that is not finite; only such a cell is computed again by the full sequences.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from workbench.codegen.spelling import QUICK
 from workbench.codegen.statement import Statement, words_in
-from workbench.codegen.turns import Stage
+from workbench.codegen.turns import LoopStage
 
 _OPERATION = re.compile(rf"\bdd_({'|'.join(QUICK)})\(")
 _KEEPS = {"dd_negative", "dd_from_f64", "dd_from_f32", *(f"dd_{name}" for name in QUICK)}
@@ -21,7 +21,7 @@ _KEEPS = {"dd_negative", "dd_from_f64", "dd_from_f32", *(f"dd_{name}" for name i
 _STORED = re.compile(r"(\w+)\[i\] = (.*);")
 
 
-def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str], in_place: bool) -> tuple[Stage, ...]:
+def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str], in_place: bool) -> tuple[LoopStage, ...]:
     """One stage, which ends with the look at what is stored in `outputs`, all of type dd; () where it is not enough.
 
     in_place: an output lies where something that is read does, so results are put down in lanes until the look is done.
@@ -46,4 +46,4 @@ def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str], in
         made.append(replace(statement, text=_OPERATION.sub(r"quick_\1(", text)))
     nodes = tuple(sorted({node for each in made for node in each.nodes}))
     made.append(Statement(f"return {' | '.join(looks)};", nodes))
-    return (Stage((), tuple(made), tuple(("dd", name) for name in found) if in_place else (), None),)
+    return (LoopStage((), tuple(made), tuple(("dd", name) for name in found) if in_place else (), None),)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from workbench.codegen.access import Linear, Near, Row
+from workbench.codegen.access import Linear, Near, RowPointers
 from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 Offset = tuple[int, ...]
 Key = tuple[int, Offset]
@@ -22,7 +22,7 @@ UNIFORM, ROW, CELL = 0, 1, 2
 
 @dataclass(slots=True)
 class Reads:
-    """What one cell reads so far: arrays by node, rows by node and offset. `wish`: the preferred name of a node.
+    """What one cell reads so far: arrays by node, rows by node and offset. `preferred_name`: of a node.
 
     ahead: of each array that is read by linear index, the largest offset along the axis of the planes in which devices
     go through a domain: the last axis but two, or the first.
@@ -30,10 +30,10 @@ class Reads:
 
     scope: Scope
     names: NameBook
-    wish: Callable[[int], str]
+    preferred_name: Callable[[int], str]
     arrays: dict[int, ArrayName] = field(default_factory=dict)
     pointers: dict[Key, RowPointer] = field(default_factory=dict)
-    wishes: dict[int, str] = field(default_factory=dict)
+    preferred: dict[int, str] = field(default_factory=dict)
     ahead: dict[str, int] = field(default_factory=dict)
 
     def read(self, index: int, offset: Offset) -> tuple[Text, int]:
@@ -45,9 +45,9 @@ class Reads:
                 return Text(f"{function}({', '.join(map(str, offset))})"), CELL
             case Linear() if axes == self.scope.loop_axes:
                 return self._by_index(self.array(index), offset), CELL
-            case Row() if level == CELL:
+            case RowPointers() if level == CELL:
                 return self._by_row(index, offset, axes), CELL
-            case Linear() | Row():  # of other axes than the loop, or the same along a row
+            case Linear() | RowPointers():  # of other axes than the loop, or the same along a row
                 return Text(f"{self.array(index)}[{self.scope.element(axes, offset)}]"), level
 
     def _by_row(self, index: int, offset: Offset, axes: Axes) -> Text:
@@ -56,7 +56,7 @@ class Reads:
         along = axes.index(self.scope.inner)
         row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
-            name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
+            name = self.names.claim(self.preferred[index] + offset_suffix(row[1], axes))
             in_row = axes == self.scope.loop_axes and not self.scope.folds
             move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
             self.pointers[row] = RowPointer(name, array, index, row[1], move)
@@ -69,8 +69,10 @@ class Reads:
         """The name of the array that holds a node, known from now on."""
         if index not in self.arrays:
             access = self.scope.access_of(index)
-            self.wishes[index] = self.wish(index) if isinstance(access, Row) else ""
-            name = self.names.claim(f"{self.wishes[index]}_array") if isinstance(access, Row) else access.array
+            self.preferred[index] = self.preferred_name(index) if isinstance(access, RowPointers) else ""
+            name = (
+                self.names.claim(f"{self.preferred[index]}_array") if isinstance(access, RowPointers) else access.array
+            )
             self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
         return self.arrays[index].name
 

@@ -1,7 +1,7 @@
-"""Roots: the statements of a cell, cut where reciprocal square roots are taken, which a text does for a block of cells.
+"""Roots: the statements of a cell, split at reciprocal square roots, which are computed for a block of cells at a time.
 
-Compilers do not vectorise the estimates that processors have of them, so a loop over cells ends there, puts down what
-later ones need, and lets a function take the roots of all its cells.
+Compilers do not vectorise the estimates that processors have of them, so a loop over cells ends there, stores
+what later ones need, and a function computes the roots of all its cells.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 from dataclasses import replace
 
 from workbench.codegen.statement import Statement, declared_in, words_in
-from workbench.codegen.turns import Stage
+from workbench.codegen.turns import LoopStage
 
 ROOT = "rsqrt"
 _TAKEN = re.compile(r"const (float|double) (\w+) = reciprocal_sqrt\((.*)\);")
 
 
-def stages_at_roots(statements: tuple[Statement, ...]) -> tuple[Stage, ...]:
-    """Cut the statements of a cell at its roots, each put down as what it is of; () if none is taken."""
+def stages_at_roots(statements: tuple[Statement, ...]) -> tuple[LoopStage, ...]:
+    """Split the statements of a cell at its roots, whose operands are stored; () if there is no root."""
     parts: list[list[Statement]] = [[]]
     roots: list[tuple[str, str]] = []
     for statement in statements:
@@ -32,12 +32,12 @@ def stages_at_roots(statements: tuple[Statement, ...]) -> tuple[Stage, ...]:
         return ()
     used = [words_in(each.text for each in part) for part in parts]
     known: dict[str, str] = {}
-    made: list[Stage] = []
+    made: list[LoopStage] = []
     for number, part in enumerate(parts):
         taken = tuple((type_, name) for name, type_ in known.items() if name in used[number])
         later = frozenset[str]().union(*used[number + 1 :])
         root = roots[number] if number < len(roots) else ("", "")
         put = tuple((type_, name) for name, type_ in declared_in(part).items() if name in later or name == root[1])
         known.update({name: type_ for type_, name in put})
-        made.append(Stage(taken, tuple(part), put, None, root=root[1]))
+        made.append(LoopStage(taken, tuple(part), put, None, root=root[1]))
     return tuple(made)

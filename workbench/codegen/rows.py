@@ -9,7 +9,7 @@ from workbench.codegen.loops import Array
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
 from workbench.graph import Node
-from workbench.planning.plan import Home, Subkernel
+from workbench.planning.kernel_plan import Home, Subkernel
 
 
 def row_element(node: int, offset: tuple[int, ...], planes: Mapping[int, int] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.codegen.names import NameBook
-from workbench.codegen.spelling import Target, Text, literal, spell, type_name
+from workbench.codegen.spelling import TargetLanguage, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
 from workbench.graph import (
@@ -22,7 +22,7 @@ from workbench.graph import (
 from workbench.graph.instructions import Combining
 from workbench.graph.side_rules import rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class RollingFill:
 
 
 def region_body(
-    nodes: tuple[Node, ...], parameters: dict[str, str], target: Target, names: NameBook
+    nodes: tuple[Node, ...], parameters: dict[str, str], target: TargetLanguage, names: NameBook
 ) -> tuple[Statement, ...]:
     """A region as statements, the last of which returns; one line a node, because regions are short."""
     texts: list[Text] = []

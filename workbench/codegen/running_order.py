@@ -9,7 +9,7 @@ from workbench.codegen.rules import RollingFill
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class FinisherCall:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What runs between two meetings of the team, and what one thread does at the meeting.
+    """What the team of threads runs between two barriers, and what one thread does at the second of them.
 
     `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones. `lap` and
     `finish_lap` are the numbers under which the phase and its finishers are timed (-1: not at all), `member_laps`

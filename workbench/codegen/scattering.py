@@ -9,7 +9,7 @@ from workbench.codegen.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)
-class CellText:
+class ScatteredCells:
     """The text of cells of another shape than the loop's: its row pointers, rows and cells."""
 
     pointers: tuple[Pointer, ...]
@@ -37,7 +37,7 @@ class Scattering:
     bit: int
     value: str
     array: str
-    places: CellText
-    values: CellText
+    places: ScatteredCells
+    values: ScatteredCells
     early: bool
     neutral: str

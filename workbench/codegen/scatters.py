@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from workbench.codegen.cell_code import ArrayName, CellCode, Result
+from workbench.codegen.cell_code import ArrayName, CellCode, RootText
 from workbench.codegen.collectives import collective_shapes, operands_code, pointers_of
 from workbench.codegen.gathers import note_bit
 from workbench.codegen.loops import Array, Sweep
 from workbench.codegen.names import NameBook
-from workbench.codegen.scattering import CellText, Scattering
+from workbench.codegen.scattering import ScatteredCells, Scattering
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import literal, type_name
@@ -19,7 +19,7 @@ from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import listed
-from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.kernel_plan import Axes, Subkernel
 
 _MOST_AXES = 8
 SCATTER_NAMES = frozenset(
@@ -41,12 +41,12 @@ class ScatterCode:
     """
 
     defaults: CellCode
-    default: Result
+    default: RootText
     places: CellCode
-    indices: tuple[Result, ...]
-    mask: Result | None
+    indices: tuple[RootText, ...]
+    mask: RootText | None
     values: CellCode
-    value: Result
+    value: RootText
     axes: Axes
     senders: str
     shapes: tuple[ArrayShape, ...]
@@ -140,5 +140,5 @@ def apart(statements: Iterable[Statement], others: Iterable[Statement]) -> tuple
     return tuple(statement for statement in statements if statement.text not in known)
 
 
-def _cell_text(writer: KernelWriter, code: CellCode) -> CellText:
-    return CellText(pointers_of(writer, code), code.row, code.cell)
+def _cell_text(writer: KernelWriter, code: CellCode) -> ScatteredCells:
+    return ScatteredCells(pointers_of(writer, code), code.row, code.cell)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from workbench.codegen.access import Access, Linear, Near, Row
+from workbench.codegen.access import Access, Linear, Near, RowPointers
 from workbench.codegen.shapes import element_text
-from workbench.codegen.spelling import Target
+from workbench.codegen.spelling import TargetLanguage
 from workbench.graph import Node
 from workbench.graph.spaces import Space
 from workbench.planning.axes import axes_of, listed
-from workbench.planning.plan import Axes
+from workbench.planning.kernel_plan import Axes
 
 
-class Words(Protocol):
+class GlobalWords(Protocol):
     """Values that are the same in all cells, computed before, in the Globals block (workbench.codegen.uniforms)."""
 
     def holds(self, index: int) -> bool:
@@ -45,9 +45,9 @@ class Scope:
     stored: frozenset[int]
     statics: Mapping[str, int]
     reductions: Mapping[int, int]
-    target: Target
+    target: TargetLanguage
     access: Mapping[int, Linear | Near] = field(default_factory=dict)
-    words: Words | None = None
+    words: GlobalWords | None = None
     frame: Space | None = None
     axes: Axes = ()
     shapes: Mapping[Axes, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Scope:
 
     def access_of(self, index: int) -> Access:
         """How a stored node is read."""
-        return self.access.get(index, Row())
+        return self.access.get(index, RowPointers())
 
     def axes_of(self, index: int) -> Axes:
         """Which of the program's axes a Local has, one by one."""

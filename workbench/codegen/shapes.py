@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from workbench.codegen.names import identifier
 from workbench.planning.axes import axes_of
-from workbench.planning.plan import Axes, Plan
+from workbench.planning.kernel_plan import Axes
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

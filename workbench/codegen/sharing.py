@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from workbench.codegen.statement import Origin, Statement
+from workbench.codegen.statement import Statement, StatementOrigin
 
 Record = TypeVar("Record")
 
@@ -64,7 +64,7 @@ def _changed(value: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401
 def _joined(known: Any, other: Any, label: str) -> Any:  # noqa: ANN401
     """`known` with the nodes of `other`, which is equal, in its statements."""
     if isinstance(known, Statement):
-        return replace(known, others=(*known.others, Origin(label, other.nodes)))
+        return replace(known, others=(*known.others, StatementOrigin(label, other.nodes)))
     if isinstance(known, tuple):
         return tuple(_joined(a, b, label) for a, b in zip(known, other, strict=True))
     if is_dataclass(known) and not isinstance(known, type):

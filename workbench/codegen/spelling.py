@@ -23,7 +23,7 @@ ATOM, UNARY, PRODUCT, SUM, COMPARED, EQUAL, AND, XOR, OR, CONDITIONAL = 100, 90,
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetLanguage:
     """Where two languages that share all the rest differ.
 
     math: what stands before a function of the mathematics library. wraps: whether signed arithmetic written with + - *
@@ -35,8 +35,8 @@ class Target:
     wraps: bool
 
 
-CPP = Target("c++", "math::", wraps=True)
-CUDA = Target("cuda", "", wraps=False)
+CPP = TargetLanguage("c++", "math::", wraps=True)
+CUDA = TargetLanguage("cuda", "", wraps=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,11 @@ def _integer_literal(value: int, type_: StorageType) -> Text:
 
 
 def spell(
-    operator: str, operands: tuple[Text, ...], operand_type: StorageType, result_type: StorageType, target: Target
+    operator: str,
+    operands: tuple[Text, ...],
+    operand_type: StorageType,
+    result_type: StorageType,
+    target: TargetLanguage,
 ) -> Text:
     """The operator applied to operands. `operand_type` is the type of the last operand (of the values, for select)."""
     if operator not in OPERATORS:
@@ -311,36 +315,36 @@ def _narrowed(text: Text, operator: str, type_: StorageType) -> Text:
     return text
 
 
-def _negative(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _negative(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     if operand.kind == "int" and not target.wraps:
         return call(_WRAPPED["negative"], operands)
     return _narrowed(Text(f"-{operands[0].within(UNARY + 1)}", UNARY), "negative", result)
 
 
-def _absolute(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _absolute(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     return call(f"{target.math}fabs" if operand.is_float else "absolute", operands)
 
 
-def _logical_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _logical_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     return Text(f"!{operands[0].within(UNARY)}", UNARY)
 
 
-def _bitwise_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _bitwise_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     return _narrowed(Text(f"~{operands[0].within(UNARY)}", UNARY), "bitwise_not", result)
 
 
-def _select(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _select(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     condition = operands[0].within(UNARY)
     yes, no = (o.within(CONDITIONAL + 1) for o in operands[1:])
     return Text(f"{condition} ? {yes} : {no}", CONDITIONAL)
 
 
-def _isnan(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _isnan(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     value = operands[0].within(EQUAL + 1)
     return Text(f"{value} != {value}", EQUAL)
 
 
-def _cast(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+def _cast(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: TargetLanguage) -> Text:
     if result.kind == "bool":
         zero = Text(f"{operands[0].within(EQUAL + 1)} != {literal(0, operand).text}", EQUAL)
         return operands[0] if operand.kind == "bool" else zero
@@ -349,7 +353,7 @@ def _cast(operands: tuple[Text, ...], operand: StorageType, result: StorageType,
     return call(type_name(result), operands)
 
 
-_Special = Callable[[tuple[Text, ...], StorageType, StorageType, Target], Text]
+_Special = Callable[[tuple[Text, ...], StorageType, StorageType, TargetLanguage], Text]
 _SPECIAL: dict[str, _Special] = {
     "negative": _negative,
     "absolute": _absolute,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class StatementOrigin:
     """The nodes that a line computes, ascending, in one place of the plan: a sub-kernel, rules, or "" for neither."""
 
     place: str
@@ -24,7 +24,7 @@ class Statement:
 
     text: str
     nodes: tuple[int, ...] = field(compare=False)
-    others: tuple[Origin, ...] = field(default=(), compare=False)
+    others: tuple[StatementOrigin, ...] = field(default=(), compare=False)
     along: frozenset[int] = field(default=frozenset(), compare=False)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from workbench.codegen.names import NameBook
-from workbench.codegen.spelling import Target, Text, literal, spell, type_name
+from workbench.codegen.spelling import TargetLanguage, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement, declared_in, words_in
 from workbench.errors import GraphError
 from workbench.graph import Arith, Imm, Load, Loop, Node, Region, StorageType
@@ -91,7 +91,7 @@ class Operand:
 
 
 def turns_of(
-    body: Region, operands: Iterable[Operand], names: NameBook, target: Target, nodes: tuple[int, ...] = ()
+    body: Region, operands: Iterable[Operand], names: NameBook, target: TargetLanguage, nodes: tuple[int, ...] = ()
 ) -> Turns:
     """Write a loop on operands that are texts: the most turns, what each value begins with, what is read besides."""
     most, *given = operands
@@ -126,7 +126,7 @@ def nodes_of_loop(nodes: tuple[Node, ...], body: Region, operands: tuple[int, ..
 class _BodyWriter:
     """The nodes of a body as lines, each when it is first needed."""
 
-    def __init__(self, body: Region, parameters: dict[str, str], names: NameBook, target: Target) -> None:
+    def __init__(self, body: Region, parameters: dict[str, str], names: NameBook, target: TargetLanguage) -> None:
         self.body, self.parameters, self.names, self.target = body, parameters, names, target
         self.lines: list[str] = []
         self.texts: dict[int, Text] = {}
@@ -185,11 +185,11 @@ class CutTurns:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """What is computed of a block of cells between two loops: names taken up from lanes, lines, names put down, a loop.
+class LoopStage:
+    """What a block of cells computes between two loops: variables loaded from lanes, lines, variables stored, a loop.
 
-    taken, put: (type, name). turns: None behind the last loop. mask: the type of a lane's mark that it goes on.
-    root: the name put down whose reciprocal square root is taken next, in a loop that is cut there.
+    taken, put: (type, name) of those loaded and stored. turns: None behind the last loop. mask: the type of the mask of
+    lanes that go on. root: the variable whose reciprocal square root is computed next, in a loop that is split there.
     """
 
     taken: tuple[tuple[str, str], ...]
@@ -200,14 +200,14 @@ class Stage:
     root: str = ""
 
 
-def stages_of(cuts: tuple[CutTurns, ...], statements: tuple[Statement, ...]) -> tuple[Stage, ...]:
+def stages_of(cuts: tuple[CutTurns, ...], statements: tuple[Statement, ...]) -> tuple[LoopStage, ...]:
     """Cut the statements of a cell at its loops; each stage takes up what earlier ones have declared and it uses."""
     borders = [0, *(cut.at for cut in cuts), len(statements)]
     parts = [statements[low:high] for low, high in pairwise(borders)]
     loops = [*(cut.turns for cut in cuts), None]
     used = [_words(part, turns) for part, turns in zip(parts, loops, strict=True)]
     known: dict[str, str] = {}
-    stages: list[Stage] = []
+    stages: list[LoopStage] = []
     for number, (part, turns) in enumerate(zip(parts, loops, strict=True)):
         taken = tuple((type_, name) for name, type_ in known.items() if name in used[number])
         declared = declared_in(part)
@@ -216,11 +216,11 @@ def stages_of(cuts: tuple[CutTurns, ...], statements: tuple[Statement, ...]) -> 
         known.update({name: type_ for type_, name in put})
         if turns is not None:
             known.update({v.name: v.type for v in turns.carried if v.name in later})
-        stages.append(Stage(taken, part, put, turns, _mask(turns)))
+        stages.append(LoopStage(taken, part, put, turns, _mask(turns)))
     return tuple(stages)
 
 
-def lane_count(stages: tuple[Stage, ...]) -> int:
+def lane_count(stages: tuple[LoopStage, ...]) -> int:
     """Return how many cells lie side by side: fewer where some loop carries numbers of 8 bytes."""
     return _LANE_BYTES // (8 if any(stage.mask == "int64_t" for stage in stages) else 4)
 

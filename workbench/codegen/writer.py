@@ -8,13 +8,13 @@ from dataclasses import replace
 from workbench.codegen.cell_code import CellCode
 from workbench.codegen.expressions import display_name, emit_cell, emit_globals, numbered_name
 from workbench.codegen.gathers import OUTSIDE
-from workbench.codegen.loops import Combine, Operand, Partial, Rules
+from workbench.codegen.loops import Combine, Partial, RuleOperand, Rules
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape, array_shapes, whole_shape
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Target, literal, type_name
+from workbench.codegen.spelling import TargetLanguage, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
@@ -24,13 +24,14 @@ from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Combining, Constant
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
-from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step
+from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step
+from workbench.planning.plan import Plan
 
 
 class KernelWriter:
     """What is written of a kernel's two steps for any target: names, reductions, scalars, rules, uniform values."""
 
-    def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
+    def __init__(self, plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> None:
         self.plan = plan
         self.kernel = kernel
         self.nodes = kernel.kernel.nodes
@@ -137,8 +138,8 @@ class KernelWriter:
         )
 
     def _named_uniforms(self, uniforms: Uniforms, suffix: str) -> str:
-        wish = self._uniforms_name(suffix)
-        return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(wish))).name
+        preferred = self._uniforms_name(suffix)
+        return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(preferred))).name
 
     def _uniforms_name(self, suffix: str) -> str:
         return f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"
@@ -228,13 +229,13 @@ class KernelWriter:
         label = display_name(self.nodes, fill.node) or "unnamed value"
         return Rules("", label, type_name(node.value_type), table, fill.margins, most, operands)
 
-    def _operand(self, node: Node, number: int) -> Operand:
+    def _operand(self, node: Node, number: int) -> RuleOperand:
         root = node.operands[number]
         code = emit_cell(self.scope(frozenset(), self.axes_of(root)), (root,), (), NameBook(self.reserved()))
         (result,) = code.results
         last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
         body = (*code.row, *code.cell, last)
-        return Operand(number, type_name(node.value_type), code.uniform, body)
+        return RuleOperand(number, type_name(node.value_type), code.uniform, body)
 
 
 def _identity(operator: str | Region, type_: StorageType) -> Constant:

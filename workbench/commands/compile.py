@@ -31,7 +31,7 @@ _ARCHITECTURE = "sm_90"  # in the command that is shown; any other will do
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CompileRequest:
     """What to compile, and by which choices.
 
     name, dim, dtype and boundary are those of a cell, as on its line `%%stencil`; a graph text has its own. "" and None
@@ -51,7 +51,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class WrittenFiles:
     """What was written: the plan, the files by name, and a command that compiles the source ("" where none is here)."""
 
     plan: Plan
@@ -67,7 +67,7 @@ class Compiled:
         return "\n".join(lines)
 
 
-def compile_file(request: Request) -> Compiled:
+def compile_file(request: CompileRequest) -> WrittenFiles:
     """Write graph.txt, plan.txt, genome.txt, choices.json, program.cpp or .cu and its headers into `output`.
 
     Raises StencilError of the stage that refuses: TraceError and GraphError have the file's line, PlanError and
@@ -97,7 +97,7 @@ def compile_file(request: Request) -> Compiled:
     request.output.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         (request.output / file).write_text(text, encoding="utf-8")
-    return Compiled(plan, request.output, tuple(texts), _command(plan, source, name, backend))
+    return WrittenFiles(plan, request.output, tuple(texts), _command(plan, source, name, backend))
 
 
 class _FirstLine(argparse.ArgumentParser):
@@ -129,7 +129,7 @@ def _first_line(text: str) -> tuple[argparse.Namespace | None, str]:
     return _FirstLine().parse_args(words), body
 
 
-def _completed(request: Request, first: argparse.Namespace | None) -> Request:
+def _completed(request: CompileRequest, first: argparse.Namespace | None) -> CompileRequest:
     """The request with what the first line says, where the request itself says nothing."""
     if first is None:
         return request
@@ -145,7 +145,7 @@ def _completed(request: Request, first: argparse.Namespace | None) -> Request:
     )
 
 
-def _graph(request: Request, text: str, first_line: int) -> Graph:
+def _graph(request: CompileRequest, text: str, first_line: int) -> Graph:
     if is_graph_text(text):
         return simplify(graph_from_text(text))
     traced = trace(
@@ -166,7 +166,7 @@ def _text_of(file: Path) -> str:
         raise StencilError(f"{file} is no text in UTF-8: {error}", advice="Give the text of a cell or graph.") from None
 
 
-def _choices(request: Request, graph: Graph) -> Choices:
+def _choices(request: CompileRequest, graph: Graph) -> Choices:
     """Those of the file, changed by what the genome says; a genome decides all but meaning."""
     base = Choices() if request.choices is None else from_json(_text_of(request.choices))
     return choices_of(request.genome.strip(), graph, base) if request.genome else base

@@ -14,7 +14,7 @@ from workbench.backends.base import Array
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import ensure_figures, note_rate, reached_text
 from workbench.backends.registry import BACKENDS, get_backend
-from workbench.commands.report import Figure, Section, Table, report_page, report_path
+from workbench.commands.report import Figure, ReportTable, Section, report_page, report_path
 from workbench.machine import Machine, trace
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.cost import step_cost
@@ -191,7 +191,9 @@ def _page(
     drift = line_plot([Curve("energy", range(1, len(strayed) + 1), strayed)], "step", "energy / first energy - 1")
     sections = [
         Section("The cell", ("The wave equation as it is typed into a notebook.",), code=WAVE),
-        Section("What it became", tables=(Table(("", ""), rows),), paragraphs=tuple(f"Not used: {m}" for m in missing)),
+        Section(
+            "What it became", tables=(ReportTable(("", ""), rows),), paragraphs=tuple(f"Not used: {m}" for m in missing)
+        ),
         Section(
             "A pulse runs both ways",
             figures=(Figure(waves, "The displacement u along the line; a pulse at rest parts into two."),),
@@ -204,7 +206,7 @@ def _page(
                 f"cell, on its sizes (Table 2), at dt = dx / c: {PAPER_WAVE.splitlines()[-1]}",
             ),
             tables=(
-                Table(
+                ReportTable(
                     ("cells", f"(highest - lowest) / mean over {len(strayed)} steps"),
                     tuple((str(c.cells), f"{c.fluctuation:.2e}") for c in checks),
                 ),

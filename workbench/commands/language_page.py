@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.frontend.words import Example, Group, Word, groups
+from workbench.frontend.word_examples import Example
+from workbench.frontend.words import Word, WordGroup, groups
 
 COMMAND = "workbench words --notebook notebooks/language.ipynb"
 
@@ -127,7 +128,7 @@ def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
     return {**code, "source": lines}
 
 
-def _head(group: Group) -> str:
+def _head(group: WordGroup) -> str:
     """Title and meaning of a group, and its plain functions in a table."""
     plain = [word for word in group.words if word.is_plain_function]
     text = f"## {group.title}\n\n{escaped(group.meaning)}"

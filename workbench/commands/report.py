@@ -43,7 +43,7 @@ svg { width: 100%; min-width: 32rem; height: auto; }
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Rows of texts below a head, all of the same length."""
 
     head: tuple[str, ...]
@@ -65,7 +65,7 @@ class Section:
     title: str
     paragraphs: tuple[str, ...] = ()
     code: str = ""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     figures: tuple[Figure, ...] = ()
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from workbench.amounts import counted
-from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.commands.report import Figure, ReportTable, Section, report_page
 from workbench.errors import TuningError
 from workbench.tuning.configuration import Configuration, read_configuration
 from workbench.tuning.demonstration import demonstrate
@@ -126,13 +126,15 @@ def report_text(tuned: Tuned, title: str) -> str:
         Section(
             "Importance",
             ("Share of the scores' variance that a variable explains by itself, in what was tested.",),
-            tables=(Table(("variable", "share"), tuple((name, f"{100 * share:.0f} %") for name, share in shares)),),
+            tables=(
+                ReportTable(("variable", "share"), tuple((name, f"{100 * share:.0f} %") for name, share in shares)),
+            ),
         ),
         Section("Settings", code=tuned.configuration.described()),
     ]
     if failed:
         rows = tuple((str(t.number), _values(tuned.configuration, t), t.status, _cause(t)) for t in failed)
-        table = Table(("test", "valuation", "failed at", "cause"), rows)
+        table = ReportTable(("test", "valuation", "failed at", "cause"), rows)
         sections.insert(3, Section("Failed tests", tables=(table,)))
     return report_page(title, "workbench tune", sections)
 

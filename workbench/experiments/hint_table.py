@@ -24,7 +24,8 @@ from workbench.backends.host import ensure_figures
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.machine import Machine
-from workbench.planning.cost import HostFigures, memory_bytes, step_cost
+from workbench.planning.cost import HostFigures, step_cost
+from workbench.planning.plan_figures import memory_bytes
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
 from workbench.solvers import gas_flows, hydro

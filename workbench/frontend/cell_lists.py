@@ -26,7 +26,7 @@ WIDER = 1 + 2.0**-18
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ListRange:
     """A part of the sorted list for each target: where it begins and how many elements it has, i64."""
 
     begin: Term
@@ -38,7 +38,7 @@ class CellLists:
     """order: the number of the source at each place of the sorted list. parts: where those near each target lie."""
 
     order: Term
-    parts: tuple[Part, ...]
+    parts: tuple[ListRange, ...]
 
 
 def cell_lists(trace: Trace, targets: Sequence[Term], sources: Sequence[Term], cutoff: Operand) -> CellLists:
@@ -133,7 +133,7 @@ def _sorted(trace: Trace, keys: Term, space: Space) -> Term:
 
 def _part(
     trace: Trace, places: Sequence[Term], counts: Sequence[Term], row: Sequence[int], begins: Term, ends: Term
-) -> Part:
+) -> ListRange:
     """The part of the list that a row of cells beside a target's has: three cells along the last dimension at most."""
     across = [apply("add", place, step) if step else place for place, step in zip(places, row, strict=False)]
     last = apply("subtract", counts[-1], 1)
@@ -147,7 +147,7 @@ def _part(
     final = _of(where(there, _number([*map(_of, across), _of(high)], counts), 0))
     begin = _stored(trace, trace.emit(lambda pool: pool.gather(begins.index, [first.index])))
     end = trace.emit(lambda pool: pool.gather(ends.index, [final.index]))
-    return Part(begin, _stored(trace, _of(where(there, apply("subtract", end, begin), 0))))
+    return ListRange(begin, _stored(trace, _of(where(there, apply("subtract", end, begin), 0))))
 
 
 def _imm(trace: Trace, value: int, space: Space) -> Term:

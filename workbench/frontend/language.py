@@ -41,7 +41,7 @@ from workbench.frontend.value import Value, operand, wrap
 from workbench.frontend.while_loops import while_loop
 from workbench.frontend.whole_numbers import popcount, quotient, rest, rotate_left, rotate_right
 from workbench.frontend.windows import windows
-from workbench.frontend.words import document
+from workbench.frontend.word_examples import document
 from workbench.graph import OPERATORS, Operator, Space
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan

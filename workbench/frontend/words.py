@@ -1,60 +1,20 @@
 """Words: each word of a cell with its signature, meaning and examples, for help, the notebook and the reference page.
 
-A word means what its docstring says; its examples stand in `frontend/examples`, one text a group. Both are joined in
-`document`, so that help(laplacian) shows what the reference page shows.
+A word means what its docstring says; its example is that of `frontend/word_examples`.
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import re
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from workbench.errors import TraceError
-from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
-from workbench.frontend.examples.called import ARRAYS, PAIRS
-from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
-from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
-from workbench.frontend.examples.particles import PARTICLES
+from workbench.frontend import language
 from workbench.frontend.value import Value
-
-_MARK = "\n\nExample::\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A cell and what one step or call of it makes of `given`; then a mistaken cell, its error and the error's advice.
-
-    dim: of both cells, None where the reads say it. given and gives: "u = [1, 2], c = 3", values after the step, or
-    what the call returns, to six digits.
-    """
-
-    cell: str
-    dim: int | None
-    given: str
-    gives: str
-    wrong: str
-    error: str
-    advice: str
-
-    def __str__(self) -> str:
-        """Both cells as they stand in a docstring, indented by four."""
-        right = f"{self._dim}{self.cell}\n# given {self.given}\n# {self.march} {self.gives}"
-        wrong = f"{self.wrong}\n# {self.error}\n# {self.advice}"
-        return f"{_indented(right)}\n\nError::\n\n{_indented(wrong)}"
-
-    @property
-    def march(self) -> str:
-        """What leads from `given` to `gives`: a cell that stores nothing for a next step is called."""
-        return "a step makes" if ".next" in self.cell else "a call returns"
-
-    @property
-    def _dim(self) -> str:
-        return "" if self.dim is None else f"# in a cell with --dim {self.dim}\n"
+from workbench.frontend.word_examples import MARK, OF_CONDITIONS, Example, examples_by_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,86 +29,21 @@ class Word:
     @property
     def is_plain_function(self) -> bool:
         """Whether it is a function of one value whose mistake is that of all: a condition in place of a number."""
-        return self.example.wrong.endswith(f"= {self.name}(u > 0)") and self.example.advice == _OF_CONDITIONS
+        return self.example.wrong.endswith(f"= {self.name}(u > 0)") and self.example.advice == OF_CONDITIONS
 
     def __str__(self) -> str:
         """All of it as text, for a terminal and for the tooltip of a notebook."""
-        return f"{self.signature}\n\n{self.meaning}{_MARK}{self.example}"
+        return f"{self.signature}\n\n{self.meaning}{MARK}{self.example}"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WordGroup:
     """Words that belong together, in the order in which they are explained."""
 
     title: str
     meaning: str
     words: tuple[Word, ...]
 
-
-# Title, what the words have in common, and their examples.
-_GROUPS = (
-    ("Declarations", "What a cell is made of: state kept from step to step, inputs, and kernels.", DECLARATIONS),
-    (
-        "The grid",
-        "Sizes, indices and coordinates. Axis 0 is x, axis 1 is y, axis 2 is z; arrays have the same order.",
-        GRID,
-    ),
-    ("Reading and writing", "How a value reaches other cells, and how a field gets its next value.", READING),
-    (
-        "Boundaries",
-        "What lies outside the domain: `boundary=` of a field, one rule or a dict with a rule per side, as in "
-        '`{"x-": fixed(1.0), "x+": "outflow", "y": "periodic"}`. Rules without arguments are strings too: "periodic". '
-        "Use `fixed` for a given value on the face of the domain, `neumann` for a given slope, `reflect` for no flux, "
-        "`constant` for inflow (`analytic` if it varies along the side) and `outflow` where flow leaves. Beyond a "
-        "corner the rules that give values (`constant`, `fixed`, `neumann`, `analytic`) take precedence over the "
-        "others, and among them the rule of the lowest axis.",
-        BOUNDARIES,
-    ),
-    (
-        "Functions",
-        "Functions of values, params and numbers, applied cell by cell, to a tensor component by component. NumPy's "
-        "functions of the same names mean the same, and so do `abs` and `round`. The operators are Python's: "
-        "+ - * / // % **, comparisons, and & | ~ to combine conditions. Of floats x % y is x - y * floor(x / y), "
-        "rounded after each operation, so that next to a multiple of y it may lie just outside [0, y).",
-        FUNCTIONS,
-    ),
-    (
-        "Reductions",
-        "One number from all cells, combined in the same order on every backend; of a vector one for each component. "
-        "`np.sum(u)`, `np.max(u)` and so on mean the same of a value. Of a vector they are errors, because NumPy's go "
-        "over the components too: write `reduce_sum(v)`, or `v[0] + v[1]`.",
-        REDUCTIONS,
-    ),
-    ("Calculus", "Finite differences of any order of accuracy.", CALCULUS),
-    (
-        "Tensors",
-        "`v[0]` is a component of a vector, `T[0, 1]` one of a tensor, `v.at(+1, axis)` the whole vector in the next "
-        "cell, `v[0][+1, 0]` a component there. Arithmetic acts component by component.",
-        TENSORS,
-    ),
-    ("Steps in time", "One time step of an equation whose right side is a function that you write.", TIME),
-    (
-        "Pairs",
-        "Sums over pairs of elements, such as particles. Such a cell has no grid and no steps: the machine is called, "
-        "as in `gravity(x=x, m=m)`, and returns its totals.",
-        PAIRS,
-    ),
-    (
-        "Particles",
-        "State of elements that act on each other, kept from step to step as fields of a grid are. All arrays of a "
-        "population have the same length, which `simulate` takes from them. Fields of a grid may be declared above the "
-        "particles: `gather(u, i, j)` then reads a field at a particle.",
-        PARTICLES,
-    ),
-    (
-        "Arrays",
-        "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names; "
-        "an operation on two arrays has the axes of both.",
-        ARRAYS,
-    ),
-    ("Numbers", "Constants, and random numbers.", NUMBERS),
-    ("Hints", "What is stored and what is recomputed. Hints change the speed, never the result.", HINTS),
-)
 
 # Words that are no functions: how they are written, and what they mean where no docstring says it.
 _WRITTEN = {
@@ -177,52 +72,12 @@ _MEANT = {
 _VALUES = {"u[+1]": Value.__getitem__, "u.at": Value.at, "u.next": Value.next, "u.source": Value.source}
 
 
-def read_examples(text: str) -> dict[str, Example]:
-    """The examples of a group by their words; the form is that of the texts in `frontend/examples`."""
-    return dict(_read(block.splitlines()) for block in text.strip().split("\n\n"))
-
-
-def _read(lines: list[str]) -> tuple[str, Example]:
-    """A word and its example. Lines of the cell have no key before them."""
-    parts: dict[str, list[str]] = {key: [] for key in (*_KEYS, "")}
-    for line in lines[1:]:
-        key, _, rest = line[4:].partition(" ")
-        parts[key if key in _KEYS else ""].append(rest if key in _KEYS else line[4:])
-    dim, given, gives, wrong, error, advice, cell = ("\n".join(parts[key]) for key in (*_KEYS, ""))
-    return lines[0], Example(cell, int(dim) if dim else None, given, gives, wrong, error, advice)
-
-
-def _read_functions(text: str) -> dict[str, Example]:
-    """The examples of functions of one value, a line each; they are all mistaken alike."""
-    found: dict[str, Example] = {}
-    for line in text.strip().splitlines():
-        call, given, gives = re.split(" given | gives ", line)
-        bad, u = call.replace("(u)", "(u > 0)"), 'u = field("u")\nu.next = '
-        name = call.partition("(")[0]
-        said = f"line 2: {name} does not take bool: {bad}", _OF_CONDITIONS
-        found[name] = Example(u + call, None, f"u = {given}", f"u = {gives}", u + bad, *said)
-    return found
-
-
-_KEYS = ("dim", "given", "gives", "wrong", "error", "advice")
-_OF_CONDITIONS = 'Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.'
-
-
 @cache
-def _examples() -> tuple[tuple[str, str, dict[str, Example]], ...]:
-    of_values = _read_functions(FUNCTIONS_OF_VALUES)
-    return tuple(
-        (title, meaning, {**(of_values if text is FUNCTIONS else {}), **read_examples(text)})
-        for title, meaning, text in _GROUPS
-    )
-
-
-@cache
-def groups() -> tuple[Group, ...]:
+def groups() -> tuple[WordGroup, ...]:
     """All words, by group."""
     return tuple(
-        Group(title, meaning, tuple(_word(name, example) for name, example in examples.items()))
-        for title, meaning, examples in _examples()
+        WordGroup(title, meaning, tuple(_word(name, example) for name, example in examples.items()))
+        for title, meaning, examples in examples_by_group()
     )
 
 
@@ -243,15 +98,6 @@ def explain(name: str) -> str:
     return str(word)
 
 
-def document(names: Mapping[str, object]) -> None:
-    """Add to each function's docstring the examples of its word."""
-    for _, _, examples in _examples():
-        for name, example in examples.items():
-            function = names.get(name)
-            if inspect.isfunction(function):
-                function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}{_MARK}{example}\n"
-
-
 def words_text() -> str:
     """All words in a few lines, for a terminal."""
     lines = [f"{group.title}: {', '.join(word.name for word in group.words)}" for group in groups()]
@@ -260,11 +106,9 @@ def words_text() -> str:
 
 
 def _word(name: str, example: Example) -> Word:
-    from workbench.frontend import language  # which documents its functions with this module
-
     given = _VALUES.get(name) or getattr(language, name, None)
     doc = _MEANT.get(name) or inspect.getdoc(given) or ""
-    return Word(name, _WRITTEN.get(name) or f"{name}{_signature(given)}", doc.partition(_MARK)[0].strip(), example)
+    return Word(name, _WRITTEN.get(name) or f"{name}{_signature(given)}", doc.partition(MARK)[0].strip(), example)
 
 
 def _signature(function: object) -> str:
@@ -273,7 +117,3 @@ def _signature(function: object) -> str:
     signature = inspect.signature(function)
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())

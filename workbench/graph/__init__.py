@@ -1,7 +1,7 @@
 """Graph: types, spaces, operators and instructions; the immutable program graph, its builder, verifier and text."""
 
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -42,6 +42,7 @@ from workbench.graph.side_rules import (
     Wall,
 )
 from workbench.graph.spaces import GLOBAL, Axis, Space, grid_space
+from workbench.graph.statics import Coordinate, Static, While
 from workbench.graph.types import TYPES, StorageType, storage_type
 
 __all__ = [

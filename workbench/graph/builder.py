@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Kernel, Static
+from workbench.graph.graph import Kernel
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -36,6 +36,7 @@ from workbench.graph.ranks import MOST_BITS
 from workbench.graph.region import check_loop, loop_type
 from workbench.graph.side_rules import SideRule
 from workbench.graph.spaces import GLOBAL, Space
+from workbench.graph.statics import Static
 from workbench.graph.types import BOOL, I64, StorageType
 
 

@@ -32,7 +32,7 @@ Coefficients = tuple[float, ...]
 """Of a polynomial, the highest power first; each is a number of the type."""
 
 
-class Value(Protocol):
+class SequenceValue(Protocol):
     """A float, an unsigned whole number or a condition. A Python number beside it has its type."""
 
     @property
@@ -73,7 +73,7 @@ class Value(Protocol):
         """The float of such bits."""
 
 
-V = TypeVar("V", bound=Value)
+V = TypeVar("V", bound=SequenceValue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from workbench.graph.display_hook import Bundle, bundle_of
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import Load, Node, Store
-from workbench.graph.limits import NO_LIMITS, Limits
-from workbench.graph.marks import NOWHERE, Span
+from workbench.graph.keys import node_keys, program_key, state_key
 from workbench.graph.spaces import Space
-from workbench.graph.types import StorageType
+from workbench.graph.statics import Coordinate, Static, While
+from workbench.graph.text import graph_text
+
+_KEPT_KERNELS = 32  # those of a few programs, each as traced, simplified and retyped
 
 
 class Printer(Protocol):
@@ -19,47 +21,6 @@ class Printer(Protocol):
 
     def text(self, text: str) -> None:
         """Write text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """A named variable that outlives a kernel call: a field (Local), a scalar (Global state) or a param (input).
-
-    A field has the graph's space or some of its axes.
-    """
-
-    name: str
-    role: Literal["field", "scalar", "param"]
-    type: StorageType
-    space: Space
-    default: bool | int | float | None = None
-    unit: str = ""
-    boundary: str = ""  # as the card shows it; the meaning is in the Extend nodes
-    face_axes: tuple[int, ...] = ()  # axes along which the field sits on faces; empty: cell centre
-    group: str = ""  # the vector or tensor that this component belongs to
-    component: tuple[int, ...] = ()
-    span: Span = NOWHERE
-    limits: Limits = NO_LIMITS  # of a param: what may be given to it
-    inner: bool = False  # what a While keeps between its turns: no user gives, reads or saves it
-
-    def allows(self, value: float) -> bool:
-        """Whether a param may have the value: within its limits, and infinite only if it has none or is so itself."""
-        return self.limits.allows(value) and not (self.must_be_finite and math.isinf(value))
-
-    @property
-    def must_be_finite(self) -> bool:
-        """Whether a param has limits and a finite default."""
-        return bool(self.limits) and self.default is not None and math.isfinite(self.default)
-
-
-@dataclass(frozen=True, slots=True)
-class Coordinate:
-    """A label for one axis: nodes that compute a Local from indices, sizes and params; the last is the result."""
-
-    axis: int
-    name: str
-    unit: str
-    nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +33,7 @@ class Kernel:
 
     def keys(self) -> tuple[str, ...]:
         """Structural hash of each node, 16 hex digits (`workbench.graph.keys`); not of names, spans or hints."""
-        from workbench.graph.keys import node_keys  # keys know the records, not the other way round
-
-        return node_keys(self)
+        return _keys(self)
 
     def consumers(self) -> tuple[tuple[int, ...], ...]:
         """For each node the nodes that take it as an operand, ascending, each once."""
@@ -98,22 +57,9 @@ class Kernel:
         return next((i for i in range(len(self.nodes) - 1, -1, -1) if name in self.nodes[i].names), None)
 
 
-@dataclass(frozen=True, slots=True)
-class While:
-    """A loop over whole arrays, before each run of the kernel `before`, which reads what the loop ends with.
-
-    The kernel `begin` runs once, then `turn` again and again as long as the bool scalar `going` is true, `at_most` so
-    many times. Both store inner statics only. at_most_ok: there the loop just ends; else it is an error. `before` may
-    be the `turn` of another loop, in whose turns this one runs.
-    """
-
-    before: str
-    begin: str
-    turn: str
-    going: str
-    at_most: int
-    at_most_ok: bool = False
-    span: Span = NOWHERE
+@by_identity(size=_KEPT_KERNELS)
+def _keys(kernel: Kernel) -> tuple[str, ...]:
+    return node_keys(kernel.nodes, kernel.space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +138,8 @@ class Graph:
 
     def __str__(self) -> str:
         """The stable text form; `workbench.graph.parse` reads it back."""
-        from workbench.graph.text import to_text  # the printer knows the records, not the other way round
-
-        return to_text(self)
+        kernels = tuple((kernel.name, kernel.nodes) for kernel in self.kernels)
+        return graph_text(self.name, self.space, self.statics, kernels, self.loops, self.coordinates)
 
     def __repr__(self) -> str:
         nodes = sum(len(kernel.nodes) for kernel in self.kernels)
@@ -210,12 +155,9 @@ class Graph:
 
     def fingerprint(self) -> str:
         """The program key: hash of space, statics and the keys of every kernel (semantics §3); 16 hex digits."""
-        from workbench.graph.keys import program_key
-
-        return program_key(self)
+        kernels = tuple((kernel.name, kernel.keys()) for kernel in self.kernels)
+        return program_key(self.space, self.statics, kernels, self.loops)
 
     def state_fingerprint(self) -> str:
         """Hash of the statics alone, whose values a checkpoint holds (semantics §5); 16 hex digits."""
-        from workbench.graph.keys import state_key
-
-        return state_key(self)
+        return state_key(self.declared)

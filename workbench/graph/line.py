@@ -14,7 +14,7 @@ from workbench.graph.types import BY_NAME, StorageType, pair_of
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
 
 
-class Line:
+class LineReader:
     """The tokens of one line, read from left to right; each method takes what it names, or raises GraphError."""
 
     def __init__(self, number: int, text: str) -> None:

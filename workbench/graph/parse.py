@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, cast, get_args
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import (
     PLAIN,
     Arith,
@@ -29,7 +29,7 @@ from workbench.graph.instructions import (
     Store,
 )
 from workbench.graph.limits import Limits
-from workbench.graph.line import Line
+from workbench.graph.line import LineReader
 from workbench.graph.marks import NO_HINT, Allocation, Hint, Span
 from workbench.graph.operators import OPERATORS
 from workbench.graph.side_rules import RULES, SideRule
@@ -43,13 +43,14 @@ from workbench.graph.spaces import (
     NamedExtent,
     Space,
 )
+from workbench.graph.statics import Coordinate, Static, While
 from workbench.graph.text import HEADER
 
 BOUNDS = tuple(field.name for field in fields(Limits))
 
 
 def parse(text: str) -> Graph:
-    """Return the graph that `to_text` wrote. GraphError with the line number if the text is not one."""
+    """Return the graph whose text it is. GraphError with the line number if the text is not one."""
     return _Parser(text).graph()
 
 
@@ -57,7 +58,7 @@ class _Parser:
     """Collects the parts of a graph, top down; axes and regions stand before their first use."""
 
     def __init__(self, text: str) -> None:
-        lines = (Line(number, line) for number, line in enumerate(text.splitlines(), 1))
+        lines = (LineReader(number, line) for number, line in enumerate(text.splitlines(), 1))
         self.lines = [line for line in lines if line.tokens]
         self.at = 0
         self.local = GLOBAL
@@ -92,19 +93,19 @@ class _Parser:
     def _is(self, word: str) -> bool:
         return self.at < len(self.lines) and self.lines[self.at].peek() == word
 
-    def _begin(self, word: str) -> Line:
+    def _begin(self, word: str) -> LineReader:
         line = self.lines[self.at]
         line.take(word)
         self.at += 1
         return line
 
-    def _axis(self, line: Line) -> Axis:
+    def _axis(self, line: LineReader) -> Axis:
         name, kind = line.name(), line.take()
         if kind not in ("grid", "array"):
             raise line.error(f"grid or array expected, found {kind}")
         return Axis(name, self._extent(line), cast(Literal["grid", "array"], kind))
 
-    def _extent(self, line: Line) -> Extent:
+    def _extent(self, line: LineReader) -> Extent:
         word = line.peek()
         if word == "affine" and line.take():
             line.take("(")
@@ -124,7 +125,7 @@ class _Parser:
             return MinimumExtent(left, right)
         return ConstantExtent(line.integer()) if re.fullmatch(r"-?\d+", word) else NamedExtent(line.name())
 
-    def _space(self, line: Line) -> Space:
+    def _space(self, line: LineReader) -> Space:
         if line.accept("global"):
             return GLOBAL
         if line.accept("local"):
@@ -137,7 +138,7 @@ class _Parser:
         line.take(")")
         return Space(tuple(axes))
 
-    def _some_axes(self, line: Line) -> Space:
+    def _some_axes(self, line: LineReader) -> Space:
         """The space of some of the graph's axes, by name."""
         known = {axis.name: axis for axis in self.local.axes}
         line.take("(")
@@ -150,7 +151,7 @@ class _Parser:
         line.take(")")
         return Space(tuple(found))
 
-    def _static(self, line: Line) -> Static:
+    def _static(self, line: LineReader) -> Static:
         name, role = line.name(), line.take()
         if role not in ("field", "scalar", "param"):
             raise line.error(f"field, scalar or param expected, found {role}")
@@ -174,7 +175,7 @@ class _Parser:
         line.end()
         return static
 
-    def _while(self, line: Line) -> While:
+    def _while(self, line: LineReader) -> While:
         loop = While(
             line.name(),
             line.name(),
@@ -187,7 +188,7 @@ class _Parser:
         line.end()
         return loop
 
-    def _region(self, line: Line) -> None:
+    def _region(self, line: LineReader) -> None:
         key = line.take()
         line.take("(")
         parameters: list[Parameter] = []
@@ -202,7 +203,7 @@ class _Parser:
         line.end()
         self.regions[key] = Region(tuple(parameters), self._nodes(), identity, results)
 
-    def _coordinate(self, line: Line) -> Coordinate:
+    def _coordinate(self, line: LineReader) -> Coordinate:
         axis, name = line.integer(), line.name()
         line.take("unit")
         unit = line.string()
@@ -218,7 +219,7 @@ class _Parser:
             self.at += 1
         return tuple(nodes)
 
-    def _node(self, line: Line) -> Node:
+    def _node(self, line: LineReader) -> Node:
         instruction = self._instruction(line)
         operands: list[int] = []
         while line.peek().startswith("%"):
@@ -241,13 +242,13 @@ class _Parser:
         line.end()
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
-    def _hint(self, line: Line) -> Hint:
+    def _hint(self, line: LineReader) -> Hint:
         allocation = next((word for word in get_args(Allocation) if line.accept(word)), None)
         before, after = line.accept("sync_before"), line.accept("sync_after")
         line.take("line")
         return Hint(allocation, before, after, line.integer())
 
-    def _instruction(self, line: Line) -> Instruction:  # one case for each instruction
+    def _instruction(self, line: LineReader) -> Instruction:  # one case for each instruction
         word = line.take()
         match word:
             case "imm":
@@ -280,7 +281,7 @@ class _Parser:
             case _:
                 raise line.error(f"unknown instruction {word}")
 
-    def _combining(self, word: str, line: Line) -> Instruction:
+    def _combining(self, word: str, line: LineReader) -> Instruction:
         """An instruction with an operator, by its name or as a region above."""
         operator = self._named_region(key, line) if (key := line.take()).startswith("@") else key
         if word in ("segments", "scatter"):
@@ -290,12 +291,12 @@ class _Parser:
             return Scan(operator, line.integer(), line.accept("reverse"), line.accept("exclusive"))
         return Reduce(operator, line.integers()) if word == "reduce" else Fold(operator, line.integers())
 
-    def _named_region(self, key: str, line: Line) -> Region:
+    def _named_region(self, key: str, line: LineReader) -> Region:
         if key in self.regions:
             return self.regions[key]
         raise line.error(f"no region {key} stands above")
 
-    def _plain(self, kind: type[Any], line: Line) -> Instruction:
+    def _plain(self, kind: type[Any], line: LineReader) -> Instruction:
         """An instruction of numbers; those with defaults may be missing at the end."""
         numbers = list[int | tuple[int, ...]]()
         for field in fields(kind):
@@ -305,7 +306,7 @@ class _Parser:
         made: Instruction = kind(*numbers)
         return made
 
-    def _rule(self, line: Line) -> SideRule:
+    def _rule(self, line: LineReader) -> SideRule:
         word = line.take()
         if word not in RULES:
             raise line.error(f"unknown boundary rule {word}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.errors import GraphError
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Graph, Kernel, Static
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -33,6 +33,7 @@ from workbench.graph.instructions import (
 )
 from workbench.graph.marks import Hint
 from workbench.graph.spaces import Space
+from workbench.graph.statics import Static
 
 Rule = Callable[[KernelBuilder, Node, tuple[int, ...]], int]
 """(builder of the new kernel, old node, its operands in the new kernel) -> the node's value in the new kernel."""

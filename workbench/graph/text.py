@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from workbench.graph.graph import Graph, Static, While
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -33,6 +32,7 @@ from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.region import region_in
 from workbench.graph.side_rules import Mirror, Reflect, SideRule, Wall, rule_name
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
+from workbench.graph.statics import Coordinate, Static, While
 
 HEADER = "graph"
 KEYWORDS = frozenset(
@@ -48,25 +48,32 @@ KEYWORDS = frozenset(
 _BARE = re.compile(r"[^\W\d]\w*(\.\w+)*")
 
 
-def to_text(graph: Graph) -> str:
-    """Return the graph's text: axes, statics, regions, kernels and coordinates; `parse` gives the graph back.
+def graph_text(
+    name: str,
+    space: Space,
+    statics: Sequence[Static],
+    kernels: Sequence[tuple[str, Sequence[Node]]],
+    loops: Sequence[While],
+    coordinates: Sequence[Coordinate],
+) -> str:
+    """Return a graph's text: axes, statics, regions, kernels and coordinates; `parse` gives the graph back.
 
     A node reads `%3 = add %1 %2 : f64 local  # u1 at 4:2-9`; after # come names, places (line:column-end) and hints.
     """
-    regions = _regions(graph)
-    lines = [f"{HEADER} {name_text(graph.name)}"]
-    lines += [f"axis {name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in graph.space.axes]
-    lines += [_static_text(s, graph.space) for s in graph.statics]
+    regions = _regions([nodes for _, nodes in kernels] + [c.nodes for c in coordinates])
+    lines = [f"{HEADER} {name_text(name)}"]
+    lines += [f"axis {name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in space.axes]
+    lines += [_static_text(s, space) for s in statics]
     for region, number in regions.items():
         lines.append(f"region @{number} {region_head(region)}")
-        lines += _node_lines(region.nodes, graph.space, regions)
-    for kernel in graph.kernels:
-        lines.append(f"kernel {name_text(kernel.name)}")
-        lines += _node_lines(kernel.nodes, graph.space, regions)
-    lines += [f"while {while_text(loop)}{_place_text(loop.span)}" for loop in graph.loops]
-    for coordinate in graph.coordinates:
+        lines += _node_lines(region.nodes, space, regions)
+    for kernel, nodes in kernels:
+        lines.append(f"kernel {name_text(kernel)}")
+        lines += _node_lines(nodes, space, regions)
+    lines += [f"while {while_text(loop)}{_place_text(loop.span)}" for loop in loops]
+    for coordinate in coordinates:
         lines.append(f"coordinate {coordinate.axis} {name_text(coordinate.name)} unit {json.dumps(coordinate.unit)}")
-        lines += _node_lines(coordinate.nodes, graph.space, regions)
+        lines += _node_lines(coordinate.nodes, space, regions)
     return "\n".join(lines) + "\n"
 
 
@@ -157,10 +164,10 @@ def _given(record: Instruction | SideRule, least: int = 0) -> list[Any]:
     return [value for value, _ in given]
 
 
-def _regions(graph: Graph) -> dict[Region, int]:
-    """Every region of the graph, numbered in order of first use."""
+def _regions(sequences: Iterable[Sequence[Node]]) -> dict[Region, int]:
+    """Every region of these nodes, numbered in order of first use."""
     found: dict[Region, int] = {}
-    for nodes in [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]:
+    for nodes in sequences:
         _note_regions(nodes, found)
     return found
 

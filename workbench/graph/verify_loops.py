@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Graph, While
+from workbench.graph.graph import Graph
 from workbench.graph.instructions import Loop
 from workbench.graph.place import places
 from workbench.graph.region import check_loop, loop_type
+from workbench.graph.statics import While
 from workbench.graph.types import BOOL
 
 

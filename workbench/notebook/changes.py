@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from workbench.graph import Graph, Static
-from workbench.planning.plan import KernelPlan, Plan, Storage
+from workbench.planning.kernel_plan import KernelPlan, Storage
+from workbench.planning.plan import Plan
 
 _LETTERED = "CGMS"  # sections of a genome in which every letter has its place
 _SHOWN = 6  # names listed before "and n more"

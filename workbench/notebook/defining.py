@@ -12,7 +12,7 @@ from workbench.machine import Machine, trace
 from workbench.notebook.card import CardSummary
 from workbench.notebook.changes import captured_changes, genome_changes, graph_changes, plan_changes
 from workbench.notebook.outdating import outdate_program
-from workbench.notebook.summary import Reading, summarise
+from workbench.notebook.summary import CellReading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.precision import change_lines
 from workbench.run.initial_values import read_shape
@@ -103,13 +103,13 @@ def _summary(
     )
 
 
-def _reading(machine: Machine) -> Reading:
+def _reading(machine: Machine) -> CellReading:
     """What the front end noted; nothing for a machine that was not traced from text."""
     changed = change_lines(machine.graph, machine.choices.meaning)
     if machine.traced is None:
-        return Reading({}, (), (), changed)
+        return CellReading({}, (), (), changed)
     captured = {item.name: item.value for item in machine.traced.captured}
-    return Reading(captured, machine.traced.promotions, machine.traced.warnings, changed)
+    return CellReading(captured, machine.traced.promotions, machine.traced.warnings, changed)
 
 
 def _extents(machine: Machine, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:

@@ -25,7 +25,8 @@ from workbench.planning.cost import (
     step_cost,
     whole_cost,
 )
-from workbench.planning.plan import KernelPlan, Plan, Storage
+from workbench.planning.kernel_plan import KernelPlan, Storage
+from workbench.planning.plan import Plan
 from workbench.planning.rolling import rolling_planes
 from workbench.run.calling import figure_extents, is_called, terms_of
 from workbench.run.given import input_names
@@ -34,7 +35,7 @@ from workbench.views.plan.summary import rolling_text
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CellReading:
     """What the card says about how a cell was read. The texts of promotions and warnings begin with "line N: ".
 
     precision: what the choices change of the types, a line each.
@@ -49,7 +50,7 @@ class Reading:
 def summarise(
     name: str,
     compiled: Compiled,
-    reading: Reading,
+    reading: CellReading,
     *,
     figures: HostFigures,
     measured: bool,

@@ -17,7 +17,7 @@ from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.choices import ValueChoices, names_node
 from workbench.planning.emission import gathered_by
 from workbench.planning.estimate import Estimate
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.search import Found, cheapest_allocation
 
 

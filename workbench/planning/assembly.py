@@ -13,8 +13,9 @@ from workbench.graph.types import U64
 from workbench.planning.barriers import barriers_of
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
+from workbench.planning.kernel_plan import Finisher, KernelPlan, ScalarStore, Step, Subkernel
 from workbench.planning.memory import Memory, SlotPool, StepParts, place_arrays, rotation_of
-from workbench.planning.plan import Finisher, GlobalSlot, KernelPlan, ScalarStore, Slot, Step, Subkernel
+from workbench.planning.plan import GlobalSlot, Slot
 from workbench.planning.reads import reads_of
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.tiling import loops_refusal, refused, tile
@@ -162,10 +163,10 @@ def _step(  # it gathers what seven passes decided
 
 
 def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:
-    """An identifier of C that tells what the sub-kernel makes; the number makes it unique in its kernel."""
+    """An identifier of C by what the sub-kernel computes; the number makes it unique in its kernel."""
     words = list(dict.fromkeys(record_name(kernel, r).split(" ")[0] for r in roots))
-    told = words
-    while len(told) > 1 and len("_".join(told)) > _LONGEST_WORDS:
-        told = told[:-1]
-    others = [f"and_{len(words) - len(told)}_more"] if len(told) < len(words) else []
-    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join([kernel.name, number, *told, *others]))[:60].rstrip("_")
+    shown = words
+    while len(shown) > 1 and len("_".join(shown)) > _LONGEST_WORDS:
+        shown = shown[:-1]
+    others = [f"and_{len(words) - len(shown)}_more"] if len(shown) < len(words) else []
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join([kernel.name, number, *shown, *others]))[:60].rstrip("_")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from workbench.graph.spaces import Space
-from workbench.planning.plan import Axes, Margins, Subkernel
+from workbench.planning.kernel_plan import Axes, Margins, Subkernel
 
 Number = TypeVar("Number")
 

@@ -7,7 +7,6 @@ import os
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Graph
 from workbench.graph.parse import parse
-from workbench.graph.text import to_text
 from workbench.graph.verify import CHECKS
 from workbench.graph.verify_outside import loads_stay_inside
 from workbench.planning.plan import Plan
@@ -44,7 +43,7 @@ def check_graph(graph: Graph, where: str) -> None:
     except GraphError as error:
         raise GraphError(f"a check failed on the graph {where}: {error.what}", advice=_ADVICE) from error
     try:
-        read = parse(to_text(graph))
+        read = parse(str(graph))
     except GraphError as error:
         raise GraphError(f"the text of the graph {where} cannot be read back: {error.what}", advice=_ADVICE) from error
     if read != graph:
@@ -55,5 +54,5 @@ def check_plan(plan: Plan) -> None:
     """Raise PlanError with every promise that the plan breaks."""
     faults = find_faults(plan)
     if faults:
-        told = "\n".join(f"    {fault}" for fault in faults)
-        raise PlanError(f"checks failed on the plan of {plan.graph.name}\n{told}", advice=_ADVICE)
+        listed = "\n".join(f"    {fault}" for fault in faults)
+        raise PlanError(f"checks failed on the plan of {plan.graph.name}\n{listed}", advice=_ADVICE)

@@ -5,7 +5,7 @@
                     ├─ barriers  where launches must not overlap
                     ├─ cpu       how loops are spread over CPU threads
                     ├─ device    how loops are spread over the blocks of a GPU
-                    ├─ build     what the compiler is told
+                    ├─ build     compiler and flags
                     ├─ tiling    how steps follow each other
                     ├─ folds     how sums over axes and over pairs are unrolled
                     └─ loops     launch numbers of single loops
@@ -86,7 +86,7 @@ class DeviceChoices:
 
 @dataclass(frozen=True, slots=True)
 class BuildChoices:
-    """What the C++ compiler is told; nothing of it changes a bit of any result.
+    """The C++ compiler and its flags; none of them changes a bit of any result.
 
     flags: of those that `workbench.planning.tunables` lists; they follow the workbench's own. compiler: "" for the
     first that works. vector_width: bits of the vectors that the compiler prefers on x86, 0 for the widest.
@@ -157,8 +157,8 @@ class PlanChoices:
     loops: tuple[tuple[str, LoopChoices], ...] = ()
 
     def __post_init__(self) -> None:
-        told = {key: numbers for key, numbers in self.loops if numbers != LoopChoices()}
-        object.__setattr__(self, "loops", tuple(sorted(told.items(), key=lambda pair: pair[0])))
+        chosen = {key: numbers for key, numbers in self.loops if numbers != LoopChoices()}
+        object.__setattr__(self, "loops", tuple(sorted(chosen.items(), key=lambda pair: pair[0])))
 
     def changed(self, **named: Any) -> PlanChoices:  # noqa: ANN401  # each member has its own type
         """A copy with members of the sections set by their own names: `changed(preset="cost", block=128)`.

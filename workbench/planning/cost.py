@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 
 from workbench.graph import Axis, Kernel, SegmentedReduce
 from workbench.planning.axes import along, axes_of, listed, loop_extents, loop_margins
 from workbench.planning.emission import Emission, doubles_weight, operator_weight
-from workbench.planning.layout import lay_out, lay_out_on_host
-from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step, Storage
+from workbench.planning.kernel_plan import Axes, Cost, Home, Read, Step, Storage
 from workbench.planning.reach import recomputed_percent
 
 _CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
@@ -145,31 +143,6 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
     return total
 
 
-def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
-    """Return the bytes of all arrays of a simulation with these extents.
-
-    on_device: as arrays lie there, where rows of large ones are padded too. Not counted are the Globals block, the few
-    rows that a thread keeps of rolling values, and partial results of reductions.
-    """
-    return sum(slot_bytes(plan, extents, on_device=on_device).values())
-
-
-def slot_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> dict[int, int]:
-    """Return the bytes of each array, by the number of its slot; on_device as in `memory_bytes`."""
-    lay = lay_out if on_device else partial(lay_out_on_host, in_tiles=runs_in_tiles(plan))
-    smallest = min((slot.itemsize for slot in plan.slots), default=1)
-    elements = {
-        axes: lay(along(extents, axes), along(plan.halo, axes), smallest).elements
-        for axes in {slot.axes for slot in plan.array_slots}
-    }
-    return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}
-
-
-def runs_in_tiles(plan: Plan) -> bool:
-    """Return whether steps run together in tiles on a CPU, by which its arrays are laid out."""
-    return any(kernel.tiling is not None for kernel in plan.kernels)
-
-
 def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:
     """Return the cells that the sub-kernels of a step compute beyond the domain, in percent of the domain."""
     dim = len(extents)
@@ -187,9 +160,3 @@ def halo_bytes(step: Step, kernel: Kernel, extents: tuple[int, ...]) -> int:
             volume *= below + extent + above
         total += (volume - domain) * kernel.nodes[fill.node].value_type.itemsize
     return total
-
-
-def operations_of(plan: Plan) -> float:
-    """Return the weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
-    steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
-    return max([step_cost(step).flops for step in steps] + [8.0])

@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.planning.plan import Box, Margins, Step
+from workbench.planning.kernel_plan import Box, Margins, Step
 from workbench.planning.reach import no_margins
 
 DependenceKind = Literal["flow", "anti", "output"]
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class StepPart:
     """A fill or a loop: number `member` of the step's fills or sub-kernels.
 
     margins: where a loop computes, how far outside a fill with a level of its own writes; of other fills none.
@@ -42,8 +42,8 @@ class Dependence:
     """
 
     kind: DependenceKind
-    source: Phase
-    sink: Phase
+    source: StepPart
+    sink: StepPart
     steps: int
     gap: int
     slot: int  # of the array at the source, as numbered at the start of the source's step
@@ -54,7 +54,7 @@ class Dependence:
 class Dependences:
     """All nearest dependences between the phases of a step and of the steps behind it; `levels` of one step."""
 
-    phases: tuple[Phase, ...]
+    phases: tuple[StepPart, ...]
     levels: int
     found: tuple[Dependence, ...]
 
@@ -112,7 +112,7 @@ class _Search:
 
     def __init__(self, step: Step, dim: int, apart: Collection[int], bare: Collection[int]) -> None:
         self.step, self.cell = step, ((0, 0),) * dim
-        self.phases: list[Phase] = []
+        self.phases: list[StepPart] = []
         self.uses: list[tuple[_Use, ...]] = []  # of each phase, reads first
         self.levels = 0
         for launch in step.launches:
@@ -120,19 +120,19 @@ class _Search:
             for number, member in enumerate(members):
                 if launch.kind == "fill":
                     margins = step.fills[member].margins if member in apart else no_margins(dim)
-                    self._add(Phase("fill", member, self.levels, margins), self._fill_uses(member))
+                    self._add(StepPart("fill", member, self.levels, margins), self._fill_uses(member))
                     # One level for all of a launch that have one.
                     self.levels += member in apart and (number + 1 == len(members) or members[number + 1] not in apart)
                 elif launch.kind == "subkernel":
                     margins = no_margins(dim) if member in bare else step.subkernels[member].margins
-                    self._add(Phase("loop", member, self.levels, margins), self._loop_uses(member))
+                    self._add(StepPart("loop", member, self.levels, margins), self._loop_uses(member))
             self.levels += launch.kind == "subkernel"
 
     def run(self) -> Dependences:
         found = [each for number, uses in enumerate(self.uses) for use in uses for each in self._after(number, use)]
         return Dependences(tuple(self.phases), self.levels, tuple(found))
 
-    def _add(self, phase: Phase, uses: tuple[_Use, ...]) -> None:
+    def _add(self, phase: StepPart, uses: tuple[_Use, ...]) -> None:
         self.phases.append(phase)
         self.uses.append(uses)
 

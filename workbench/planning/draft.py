@@ -9,7 +9,8 @@ from workbench.planning.choices import Choices
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, GlobalSlot, KernelPlan, Margins, Slot, Storage
+from workbench.planning.kernel_plan import Chain, KernelPlan, Margins, Storage
+from workbench.planning.plan import GlobalSlot, Slot
 from workbench.planning.schedules.stepwise import Order
 
 

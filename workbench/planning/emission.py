@@ -18,7 +18,7 @@ from workbench.graph import (
 from workbench.graph.extended_arrays import weight_of
 from workbench.graph.identity import by_identity
 from workbench.graph.instructions import traits_of
-from workbench.planning.plan import Box, Storage
+from workbench.planning.kernel_plan import Box, Storage
 from workbench.planning.reach import Offset, projection, rank_of
 
 EMISSION_LIMIT = 50_000

@@ -1,7 +1,7 @@
 """Estimate: how long a step takes a cell under an allocation, before any plan is made; in additions of f64.
 
 The loops are those that the later passes make: grouped, in chains where they may run together. What differs from a
-plan's `Cost` is that values in chains are counted as traffic of caches, that tiles compute their seams twice, that
+plan's `Cost` is that values in chains are counted as traffic of caches, that borders of tiles are computed twice, that
 loops and launches cost something by themselves, and that division has its own price. Values without the last axis cost
 nothing in loops over all axes, because rows compute them once; loops over some axes cost a launch only, beside the
 functions of those that make a Scan or a Scatter.
@@ -31,8 +31,8 @@ from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
 from workbench.planning.grouping import Group
+from workbench.planning.kernel_plan import Chain, Launch, Margins, Storage
 from workbench.planning.placing import Placed, Placing
-from workbench.planning.plan import Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
@@ -51,7 +51,7 @@ BOOL = 8.0
 LOOP = 4.0
 """Beginning and end of the rows of a loop, a cell."""
 LAUNCH = 8.0
-"""A meeting of all threads, 5 us on 256 x 256 cells."""
+"""A barrier of all threads, 5 us on 256 x 256 cells."""
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
 _ORDERING, _CHAINING = 4, 24  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
@@ -297,7 +297,7 @@ class Estimate:
         moved = sum(body.moved for body in bodies)  # bytes to or from memory, once for each loop or chain
         for chain in chains:
             arrays: set[int] = set()
-            for member, each in zip(chain.members, self.seams(chain), strict=True):
+            for member, each in zip(chain.members, self.computed_cells(chain), strict=True):
                 cells[member.subkernel] = each
                 moved -= bodies[member.subkernel].moved
                 arrays |= bodies[member.subkernel].arrays
@@ -307,7 +307,7 @@ class Estimate:
             total += each * body.work * body.crowding
         return total
 
-    def seams(self, chain: Chain) -> tuple[float, ...]:
+    def computed_cells(self, chain: Chain) -> tuple[float, ...]:
         """Return how many cells each member computes for each of the domain, in tiles as backends cut them."""
         sides = [[[m.grown[k][side] for m in chain.members] for side in (0, 1)] for k in range(self.dim)]
         around = [max(below) + max(above) for below, above in sides]

@@ -10,7 +10,7 @@ from workbench.errors import PlanError
 from workbench.graph import Extend, Load, Reduce, Store, value_name
 from workbench.planning.axes import axes_text
 from workbench.planning.emission import EMISSION_LIMIT, direct_needs
-from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Margins, Step, Storage, Subkernel
 from workbench.planning.rerolling import seen_by
 
 Reason = Literal["together", "needs", "axes", "margins", "waits", "length", "kernels", "nowhere"]
@@ -49,25 +49,26 @@ class Explanation:
     subkernels: tuple[int, ...] = ()
 
 
-def explain(plan: Plan, first: str, second: str) -> str:
-    """Return in words why two named values of the main kernel are, or are not, computed in one sub-kernel.
+def explain(kernel: KernelPlan, first: str, second: str) -> str:
+    """Return in words why two named values of a kernel are, or are not, computed in one sub-kernel.
 
-    Raises PlanError for a name that no value of the main kernel has.
+    Raises PlanError for a name that no value of the kernel has.
     """
-    kernel = plan.main
     a, b = (_find(kernel, name) for name in (first, second))
-    return explain_nodes(plan, (kernel.kernel.name, a), (kernel.kernel.name, b), (first, second)).text
+    return explain_nodes((kernel, a), (kernel, b), (first, second)).text
 
 
 def explain_nodes(
-    plan: Plan, first: tuple[str, int], second: tuple[str, int], names: tuple[str, str] | None = None
+    first: tuple[KernelPlan, int], second: tuple[KernelPlan, int], names: tuple[str, str] | None = None
 ) -> Explanation:
-    """Return why two nodes, each (kernel, node), share a sub-kernel or not; `names` are what to call them."""
-    (kernel_a, a), (kernel_b, b) = first, second
-    one, two = plan.kernel(kernel_a), plan.kernel(kernel_b)
+    """Return why two nodes of a plan, each with its kernel, share a sub-kernel or not; `names`: what to call them."""
+    (one, a), (two, b) = first, second
     name_a, name_b = names or (value_name(one.kernel, a), value_name(two.kernel, b))
-    if kernel_a != kernel_b:
-        text = f"{name_a} belongs to kernel {kernel_a} and {name_b} to {kernel_b}: kernels run one after another."
+    if one.kernel.name != two.kernel.name:
+        text = (
+            f"{name_a} belongs to kernel {one.kernel.name} and {name_b} to {two.kernel.name}: kernels run one after "
+            "another."
+        )
         return Explanation("kernels", text)
     memberships = tuple(membership_of(one, one.observed, node) for node in (a, b))
     return _Pair(one, memberships[0], memberships[1], name_a, name_b).explain()

@@ -20,7 +20,8 @@ from workbench.graph import (
 )
 from workbench.graph.spaces import Axis
 from workbench.planning.axes import along, axes_of
-from workbench.planning.plan import Fill, KernelPlan, Plan
+from workbench.planning.kernel_plan import Fill, KernelPlan
+from workbench.planning.plan import Plan
 
 MOST_REFLECTIONS = 64
 """At fixed faces, of one ghost cell along one axis: each is one rounding, so that they cannot be done at once."""

@@ -10,7 +10,8 @@ from workbench.graph.instructions import traits_of
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan import Plan
 from workbench.planning.reach import find_margins
 from workbench.planning.variants import plain_nodes
 

@@ -23,10 +23,11 @@ from workbench.graph import Graph
 from workbench.graph.marks import NO_HINT
 from workbench.planning.choices import BarrierChoices, Choices, PlanChoices, ValueChoices, names_node
 from workbench.planning.genome_version_1 import from_version_1, version_1_key
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.letters import bits_of, letters_of
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.plan import Plan
 from workbench.planning.sites import Site, barrier_sites, storage_sites
-from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, Tuples, Words, loop_tunables
+from workbench.planning.tunables import TUNABLES, OneOf, Section, Setting, Tunable, Tuples, loop_tunables
 
 VERSION = 2
 _NUMBER_BITS = 16
@@ -77,8 +78,8 @@ def write_genome(graph: Graph, choices: PlanChoices) -> str:
     for letter, sites in (("M", storage_sites(graph)), ("S", barrier_sites(graph))):
         sections.append((letter, letters_of("".join(str(int(site.key in chosen[site.part])) for site in sites))))
     for letter, rows in (("L", _loop_rows(choices)), *((name, _rows(name)) for name in _NAMED)):
-        told = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
-        sections.append((letter, ",".join(told)))
+        texts = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
+        sections.append((letter, ",".join(texts)))
     return f"v{VERSION}-{graph.fingerprint()}:{'/'.join(f'{name}={text}' for name, text in sections if text)}"
 
 
@@ -168,18 +169,18 @@ def _label(row: Tunable) -> str:
 
 def _width(row: Tunable) -> int:
     """Bits of a setting in a lettered section."""
-    return (len(row.legal.options) - 1).bit_length() if isinstance(row.legal, Words) else _NUMBER_BITS
+    return (len(row.legal.options) - 1).bit_length() if isinstance(row.legal, OneOf) else _NUMBER_BITS
 
 
 def _bits(row: Tunable, choices: PlanChoices) -> str:
     value = row.check(row.read(choices))
-    number = row.legal.options.index(value) if isinstance(row.legal, Words) else value
+    number = row.legal.options.index(value) if isinstance(row.legal, OneOf) else value
     return f"{number:0{_width(row)}b}"
 
 
 def _setting(row: Tunable, bits: str) -> Setting:
     number = int(bits, 2)
-    if not isinstance(row.legal, Words):
+    if not isinstance(row.legal, OneOf):
         return number
     return row.legal.options[number] if number < len(row.legal.options) else bits
 
@@ -194,7 +195,7 @@ def _parsed(row: Tunable, text: str) -> Setting:
         return tuple(number for number in numbers if number is not None) if None not in numbers else text
     if isinstance(row.default, tuple):
         return tuple(text.split("+")) if text else ()
-    if isinstance(row.legal, Words):
+    if isinstance(row.legal, OneOf):
         return next((option for option in row.legal.options if _text(option) == text), text)
     number = _number(text)
     return text if number is None else number

@@ -16,7 +16,7 @@ from workbench.planning.emission import (
     emit,
     reductions_below,
 )
-from workbench.planning.plan import Axes, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Margins, Storage
 from workbench.planning.reach import no_margins, rank_of
 
 

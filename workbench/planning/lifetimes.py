@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.graph import Load, value_name
-from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
+from workbench.planning.kernel_plan import Fill, KernelPlan, Launch, Step, Subkernel
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

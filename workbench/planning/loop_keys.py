@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from workbench.planning.plan import KernelPlan, Plan, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Subkernel
+from workbench.planning.plan import Plan
 
 
 def loop_key(kernel: KernelPlan, subkernel: Subkernel, keys: tuple[str, ...] = ()) -> str:

@@ -11,7 +11,7 @@ from workbench.planning.axes import axes_of
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Axes, Chain, Fill, Home, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Chain, Fill, Home, Margins, Storage
 from workbench.planning.reach import no_margins
 from workbench.planning.schedules.stepwise import Order
 

@@ -8,7 +8,8 @@ from math import prod
 from workbench.graph import Rank, Scan, Scatter
 from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import along
-from workbench.planning.plan import Plan, Step
+from workbench.planning.kernel_plan import Step
+from workbench.planning.plan import Plan
 
 CHUNK = 1024
 """Cells of a row that are combined in one go, as in the texts (semantics §3)."""

@@ -17,8 +17,9 @@ from workbench.planning.draft import Draft, KernelDraft, StepDraft
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
 from workbench.planning.grouping import emission_of, group_writes
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.memory import aliased_extends
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.plan import Plan
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
 from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype

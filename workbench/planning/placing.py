@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.graph import Fold, Kernel, Reduce
 from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
-from workbench.planning.plan import Axes, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Margins, Storage
 from workbench.planning.reach import no_margins
 
 

@@ -16,7 +16,7 @@ from workbench.graph import (
     value_name,
 )
 from workbench.graph.instructions import Collective, traits_of
-from workbench.planning.plan import Margins
+from workbench.planning.kernel_plan import Margins
 
 Offset = tuple[int, ...]
 

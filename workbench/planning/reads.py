@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.planning.emission import Emission, boxes_of, emit
-from workbench.planning.plan import KernelPlan, Read, Step, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Read, Step, Subkernel
 from workbench.planning.rerolling import seen_by
 
 

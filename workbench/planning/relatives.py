@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from workbench.graph import Arith, Broadcast, Extend, Imm, Kernel, LoadIndex, LoadSize, Node, Reduce, Shift
 from workbench.graph.identity import by_identity
 from workbench.graph.naming import own_name
-from workbench.planning.plan import KernelPlan, Plan, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Subkernel
+from workbench.planning.plan import Plan
 
 _NUMBER = re.compile(r"\d+")
 
@@ -52,10 +53,10 @@ def loops_of(plan: Plan, *, loose: bool = False) -> dict[str, list[tuple[KernelP
     found: dict[str, list[tuple[KernelPlan, Subkernel]]] = {}
     for kernel in plan.kernels:
         labels = labels_of(kernel.kernel)
-        told = labels.loose if loose else labels.exact
+        label = labels.loose if loose else labels.exact
         for step in (kernel.plain, kernel.observed):
             for loop in step.subkernels:
-                made = sorted({told[node] for node in (*(home.node for home in loop.outputs), *loop.reductions)})
+                made = sorted({label[node] for node in (*(home.node for home in loop.outputs), *loop.reductions)})
                 found.setdefault(_hashed(kernel.kernel.name, made), []).append((kernel, loop))
     return found
 

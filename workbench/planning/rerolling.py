@@ -15,7 +15,7 @@ from workbench.graph import Kernel
 from workbench.graph.instructions import traits_of
 from workbench.planning.emission import Emission, emit
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, Step, Storage, Subkernel
+from workbench.planning.kernel_plan import Chain, Step, Storage, Subkernel
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import Order, order_launches
 

@@ -248,7 +248,7 @@ def _before_cast(builder: KernelBuilder, value: int) -> int:
 
 
 def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], every: StorageType | None) -> int:
-    """What is sent is of the type of what it meets."""
+    """The values of a Scatter take the type of the elements with which they are combined."""
     defaults, values, *places = operands
     instruction = node.instruction
     assert isinstance(instruction, Scatter)

@@ -3,7 +3,7 @@
 A chain of sub-kernels without a barrier between them may work through the domain block by block: each computes a plane
 of cells (along axis 0) as soon as the planes that it reads are there, on the block grown by what later members read.
 Values that nobody else needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
-way there and back (`workbench.planning.rerolling` keeps loops that only reduce from needing them). Cells at the seams
+way there and back (`workbench.planning.rerolling` keeps loops that only reduce from needing them). Cells at borders
 of blocks are computed twice. Every value keeps its formula, so no bit changes. Ghost cells of such values are written
 into the buffers (`workbench.planning.rolling_ghosts` says which may be).
 
@@ -18,7 +18,7 @@ from workbench.graph import Kernel
 from workbench.graph.identity import by_identity
 from workbench.planning.emission import Emission, boxes_of, gathered_by
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Box, Chain, ChainMember, Margins, RollingValue, Step
+from workbench.planning.kernel_plan import Box, Chain, ChainMember, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import RollingGhosts, extends_of
 from workbench.planning.schedules.stepwise import Order

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
 from workbench.graph.side_rules import VALUE_RULES, maps_nearby
-from workbench.planning.plan import Box, Launch
+from workbench.planning.kernel_plan import Box, Launch
 from workbench.planning.schedules.stepwise import Order
 
 _LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells

@@ -8,7 +8,7 @@ from itertools import chain
 
 from workbench.graph import Reduce, Shift
 from workbench.planning.estimate import Estimate, Estimated
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 
 _SMALL = 32  # free values up to which the search starts from both ends
 EFFORT = 600_000

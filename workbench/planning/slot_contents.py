@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from workbench.graph import Extend, Load, value_name
 from workbench.planning.fields import end_fields
-from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
+from workbench.planning.kernel_plan import Fill, KernelPlan, Launch, Step, Subkernel
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

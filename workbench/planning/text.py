@@ -1,16 +1,16 @@
-"""Text: a plan as stable lines for people, golden files and differences."""
+"""Text: the parts of a plan as stable lines for people, golden files and differences; `str` of a plan joins them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.graph import Kernel, value_name, value_names
+from workbench.graph import Kernel, While, value_name, value_names
 from workbench.graph.spaces import Space, axis_name
 from workbench.planning.allocation import hint_reasons
 from workbench.planning.axes import axes_text
 from workbench.planning.choices import PlanChoices, TilingChoices
-from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
-from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
+from workbench.planning.cost import ghost_percent, halo_bytes
+from workbench.planning.kernel_plan import Axes, KernelPlan, Launch, Margins, Step, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.planning.schedules.diamondtorre import tower_lines
 from workbench.planning.schedules.locality import tile_sizes
@@ -21,21 +21,21 @@ SEARCH_ENDED = "The search for what to store ended at its budget, so a faster pl
 """What plans and cards say of a kernel whose search did not try all that it would."""
 
 
-def plan_text(plan: Plan) -> str:
-    """Return the plan as text; equal plans give equal text."""
-    halo = f", halo {_box(plan.halo)}" if plan.graph.space.has_grid else ""
-    lines = [f"plan of {plan.graph.name} ({plan.graph.fingerprint()}), {plan.schedule}{halo}"]
-    for slot in plan.slots:
-        over = f" of {axes_text(plan.graph.space, slot.axes)}" if slot.axes else ""
-        lines.append(f"slot {slot.index}: {slot.itemsize} bytes {_place(plan.graph.space)}{over}, {slot.label}")
-    for number in plan.global_slots:
-        lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
-    for kernel in plan.kernels:
-        lines += _kernel_lines(kernel, plan.choices.plan, default_extents(plan.graph.dim))
-    for loop in plan.graph.loops:
-        most = f"at most {loop.at_most} times{', which is no error' if loop.at_most_ok else ''}"
-        lines.append(f"before {loop.before}: {loop.begin}, then while {loop.going}: {loop.turn}, {most}")
-    return "\n".join(lines) + "\n"
+def slot_line(space: Space, index: int, itemsize: int, label: str, axes: Axes) -> str:
+    """Return the line of an array over some axes of a program's space."""
+    over = f" of {axes_text(space, axes)}" if axes else ""
+    return f"slot {index}: {itemsize} bytes {_place(space)}{over}, {label}"
+
+
+def while_line(loop: While) -> str:
+    """Return the line of a loop over whole arrays."""
+    most = f"at most {loop.at_most} times{', which is no error' if loop.at_most_ok else ''}"
+    return f"before {loop.before}: {loop.begin}, then while {loop.going}: {loop.turn}, {most}"
+
+
+def box_text(margins: Margins) -> str:
+    """Return the cells below and above along each axis."""
+    return " ".join(f"{below}+{above}" for below, above in margins)
 
 
 def _place(space: Space) -> str:
@@ -43,13 +43,14 @@ def _place(space: Space) -> str:
     return "a cell" if space.has_grid else "an element"
 
 
-def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
+def kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
+    """Return the lines of one kernel's plan; `extents` are those of its figures."""
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
     reasons = hint_reasons(kernel.kernel, choices.values, kernel.storage)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
-            reach = "" if margins == no_margins(len(margins)) else f", needed {_box(margins)} outside"
+            reach = "" if margins == no_margins(len(margins)) else f", needed {box_text(margins)} outside"
             reason = kernel.forced[index] or reasons.get(index, "")
             why = f" ({reason})" if reason else ""
             name = names[index]
@@ -86,7 +87,7 @@ def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int
     for launch in step.launches:
         lines += [f"    {line}" for line in _launch_lines(kernel.kernel, step, launch)]
     for chain in step.chains:
-        loops = ", ".join(f"{m.subkernel} {_box(m.grown)} {m.ahead} ahead" for m in chain.members)
+        loops = ", ".join(f"{m.subkernel} {box_text(m.grown)} {m.ahead} ahead" for m in chain.members)
         values = ", ".join(f"%{v.node} for {v.planes}" for v in chain.rolling)
         ghosts = ", ".join(f"%{step.fills[number].node}" for number in chain.fills)
         lines.append(f"    together: loops {loops}; planes of {values}{f', ghost cells of {ghosts}' if ghosts else ''}")
@@ -109,7 +110,7 @@ def _launch_lines(kernel: Kernel, step: Step, launch: Launch) -> list[str]:
         case "fill":
             fills = [step.fills[m] for m in launch.members]
             return [
-                f"fill %{f.node} {value_name(kernel, f.node)} {_box(f.margins)} in slot {f.target}"
+                f"fill %{f.node} {value_name(kernel, f.node)} {box_text(f.margins)} in slot {f.target}"
                 + ("" if f.source == f.target else f", copied from {f.source}")
                 for f in fills
             ]
@@ -121,7 +122,7 @@ def _launch_lines(kernel: Kernel, step: Step, launch: Launch) -> list[str]:
 
 def _loop_lines(kernel: Kernel, subkernel: Subkernel) -> list[str]:
     reads = ", ".join(f"%{h.node} in {h.slot}" for h in subkernel.reads) or "nothing"
-    margins = f" {_box(subkernel.margins)}" if kernel.space.has_grid else ""
+    margins = f" {box_text(subkernel.margins)}" if kernel.space.has_grid else ""
     barriers = " barrier before" * subkernel.sync_before + " barrier after" * subkernel.sync_after
     cost = subkernel.cost
     over = f" over {axes_text(kernel.space, subkernel.axes)}" if subkernel.axes else ""
@@ -137,7 +138,3 @@ def _loop_lines(kernel: Kernel, subkernel: Subkernel) -> list[str]:
     for node in subkernel.reductions:
         lines.append(f"  reduces %{node}")
     return lines
-
-
-def _box(margins: Margins) -> str:
-    return " ".join(f"{below}+{above}" for below, above in margins)

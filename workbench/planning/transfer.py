@@ -94,17 +94,17 @@ class _Source:
 
 
 def _carried(source: PlanChoices, old: Graph, new: Graph) -> tuple[PlanChoices, TransferReport]:
-    told = _source(source, old)
+    settings = _source(source, old)
     made: dict[str, set[str]] = {part: set() for part in ("manifest", "delayed", "before", "after")}
     carried, relatives, fresh = dict[str, None](), dict[str, None](), dict[str, None]()
     taken = set[tuple[str, str]]()
     for site, exact, loose in _labelled(new):
-        votes = told.exact.get((site.part, exact), [])
-        own = told.keys.get((site.part, site.key, exact))
+        votes = settings.exact.get((site.part, exact), [])
+        own = settings.keys.get((site.part, site.key, exact))
         setting = own if own is not None else _majority(votes)
         names = carried
         if setting is None:
-            setting, names = _majority(told.loose.get((site.part, loose), [])), relatives
+            setting, names = _majority(settings.loose.get((site.part, loose), [])), relatives
             taken.add((site.part, loose))
         taken.add((site.part, exact))
         if setting is None:
@@ -118,7 +118,7 @@ def _carried(source: PlanChoices, old: Graph, new: Graph) -> tuple[PlanChoices, 
     lost = {
         site.called: None
         for site, exact, loose in _labelled(old)
-        if told.keys[site.part, site.key, exact] and not {(site.part, exact), (site.part, loose)} & taken
+        if settings.keys[site.part, site.key, exact] and not {(site.part, exact), (site.part, loose)} & taken
     }
     widths = source.tiling.widths if old.dim == new.dim else ()
     left_out = () if widths == source.tiling.widths else (f"widths of tiles left out: they are of {old.dim} axes",)

@@ -62,7 +62,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class OneOf:
     """One of some values."""
 
     options: tuple[Setting, ...]
@@ -117,7 +117,7 @@ class Tuples:
         return f"Give a list of numbers from {self.least} to {self.most}."
 
 
-Legal = Numbers | Words | Flags | Tuples
+Legal = Numbers | OneOf | Flags | Tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +185,15 @@ _FLAG_RULE = Flags(_FLAGS)
 _TRIED_FLAGS = tuple(flags for flags in _FLAG_RULE.combinations() if "-O3" not in flags)
 
 TUNABLES: tuple[Tunable, ...] = (
-    _row("", "any", "values.preset", _D.values.preset, Words(get_args(Preset)), get_args(Preset)),
-    _row("", "any", "values.hints", _D.values.hints, Words((False, True)), (False, True)),
-    _row("C", "threads", "cpu.stages", _D.cpu.stages, Words((False, True))),
+    _row("", "any", "values.preset", _D.values.preset, OneOf(get_args(Preset)), get_args(Preset)),
+    _row("", "any", "values.hints", _D.values.hints, OneOf((False, True)), (False, True)),
+    _row("C", "threads", "cpu.stages", _D.cpu.stages, OneOf((False, True))),
     _row("C", "threads", "cpu.threads", _D.cpu.threads, Numbers(0, MOST), _POWERS),
     _row("C", "threads", "cpu.tile", _D.cpu.tile, Numbers(0, MOST), (*_POWERS, 256)),
-    _row("C", "threads", "cpu.loops", _D.cpu.loops, Words(get_args(Loops)), get_args(Loops)),
+    _row("C", "threads", "cpu.loops", _D.cpu.loops, OneOf(get_args(Loops)), get_args(Loops)),
     _row("G", "blocks", "device.grid", _D.device.grid, Numbers(0, MOST), _GRIDS),
     _row("G", "blocks", "device.block", _D.device.block, Numbers(1, MOST_THREADS), _BLOCKS),
-    _row("T", "any", "tiling.schedule", _D.tiling.schedule, Words(get_args(Schedule))),
+    _row("T", "any", "tiling.schedule", _D.tiling.schedule, OneOf(get_args(Schedule))),
     _row("T", "any", "tiling.depth", _D.tiling.depth, Numbers(0, MOST)),
     _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST)),
     _row("T", "blocks", "tiling.diamond_size", _D.tiling.diamond_size, Numbers(0, MOST_SIZE)),
@@ -202,8 +202,8 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("F", "blocks", "folds.targets", _D.folds.targets, Numbers(1, MOST_UNROLLED)),
     _row("F", "any", "folds.sources", _D.folds.sources, Numbers(1, MOST_UNROLLED)),
     _row("B", "threads", "build.flags", _D.build.flags, _FLAG_RULE, _TRIED_FLAGS),
-    _row("B", "threads", "build.compiler", _D.build.compiler, Words(get_args(CompilerKind)), ("",)),
-    _row("B", "threads", "build.vector_width", _D.build.vector_width, Words((0, 128, 256, 512)), (0, 128, 256, 512)),
+    _row("B", "threads", "build.compiler", _D.build.compiler, OneOf(get_args(CompilerKind)), ("",)),
+    _row("B", "threads", "build.vector_width", _D.build.vector_width, OneOf((0, 128, 256, 512)), (0, 128, 256, 512)),
 )
 """What every program has; `tunables_of` adds those of a plan's values and loops."""
 
@@ -233,7 +233,7 @@ def tunable(name: str) -> Tunable:
 def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""] = "") -> tuple[Tunable, ...]:
     """All that may be chosen for a program: numbers first, then values in genome order, then loops of this plan.
 
-    runs_on: what counts on a backend that runs on this only (`workbench.backends.registry.Row`); "" for everything.
+    runs_on: what counts on backends that run on this only (`backends.registry.BackendRow`); "" for everything.
     """
     folds = folds_along_axes(plan)
     general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.name in UNROLLED else r for r in TUNABLES)
@@ -323,7 +323,7 @@ def _storage_row(name: str, key: str, others: frozenset[str]) -> Tunable:
             chosen[str(value)] |= {key}
         return plan.changed(**chosen)
 
-    legal = Words(("", "delayed", "manifest"))
+    legal = OneOf(("", "delayed", "manifest"))
     return Tunable(name, "M", "any", "", ("delayed", "manifest"), legal, read, write, key=key)
 
 
@@ -335,7 +335,7 @@ def _barrier_row(name: str, key: str, others: frozenset[str], side: Literal["bef
         chosen = without_key(getattr(plan.barriers, side), key, others)
         return plan.changed(**{side: chosen | {key} if value else chosen})
 
-    legal, weights = Words((False, True)), (1 - _BARRIERS, _BARRIERS)
+    legal, weights = OneOf((False, True)), (1 - _BARRIERS, _BARRIERS)
     return Tunable(name, "S", "any", False, (False, True), legal, read, write, member=side, key=key, weights=weights)
 
 

@@ -11,7 +11,8 @@ from workbench.graph.instructions import needs_array
 from workbench.planning.axes import along, axes_of, in_frame, kept_axes, loop_margins
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, box_of, direct_needs, reductions_below
 from workbench.planning.grouping import loop_of
-from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Margins, Step, Storage, Subkernel
+from workbench.planning.plan import Plan
 from workbench.planning.reach import Offset, moved, no_margins, rank_of, union
 from workbench.planning.reads import emission_in
 from workbench.planning.slot_contents import misread_slots
@@ -232,7 +233,7 @@ def _launches_hold_everything_once(view: StepView) -> Found:
 
 def _launches_are_in_order(view: StepView) -> Found:
     if any(_launches_hold_everything_once(view)):
-        return  # told by that check
+        return  # that check reports it
     finished: set[int] = set()
     for launch in view.step.launches:
         if launch.kind == "finisher":

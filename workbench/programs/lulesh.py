@@ -48,7 +48,7 @@ _TINY = 1e-36
 _LINEAR, _QUADRATIC, _COURANT, _STRAIN = 0.5, 2 / 3, 2.0, 0.1
 
 
-class Gas(NamedTuple):
+class LuleshArrays(NamedTuple):
     """Arrays of (n + 1)³ f64: of nodes the positions and velocities, of elements what `lulesh` says of them.
 
     energy, pressure and viscosity are per volume at the beginning, volume is relative to it; sound: its speed.
@@ -73,7 +73,7 @@ class Blast(NamedTuple):
     courant, hydro: bounds of the next time step, by the speed of sound and by the rate at which volumes change.
     """
 
-    gas: Gas
+    gas: LuleshArrays
     cycles: int
     time: float
     step: float
@@ -90,7 +90,7 @@ def blast(n: int) -> Blast:
     energy = still.copy()
     energy[0, 0, 0] = ENERGY * (n / 45) ** 3
     step = 0.5 * np.cbrt(volumes(x, y, z)[0, 0, 0]) / np.sqrt(2 * energy[0, 0, 0])
-    gas = Gas(x, y, z, *(still,) * 3, energy, still, still, np.ones_like(still), still)
+    gas = LuleshArrays(x, y, z, *(still,) * 3, energy, still, still, np.ones_like(still), still)
     return Blast(gas, 0, 0.0, float(step), _NEVER, _NEVER, 1.0)
 
 
@@ -105,7 +105,7 @@ def run(start: Blast, cycles: int = _MOST, stop: float = STOP, **how: Any) -> Bl
     *gas, count, time, step, courant, hydro, least = advanced(
         start.gas, whole, mass, *numbers, start.cycles + cycles, stop, **how
     )
-    made = Blast(Gas(*gas), int(count), float(time), float(step), float(courant), float(hydro), float(least))
+    made = Blast(LuleshArrays(*gas), int(count), float(time), float(step), float(courant), float(hydro), float(least))
     if made.least <= 0:
         raise RunError(
             f"an element has the volume {made.least:.3g} after {made.cycles} cycles", advice="Use more elements."
@@ -138,7 +138,7 @@ def masses(x: Array, y: Array, z: Array) -> Array:
 
 @collective
 def advanced(  # noqa: PLR0913  # what a blast has, as numbers
-    gas: Gas, whole: Array, mass: Array, cycles: int, time: float, step: float, courant: float, hydro: float,
+    gas: LuleshArrays, whole: Array, mass: Array, cycles: int, time: float, step: float, courant: float, hydro: float,
     least: float, limit: int, stop: float,
 ) -> Any:  # noqa: ANN401  # arrays and numbers  # fmt: skip
     """The function behind `run`: the arrays of the gas and the numbers of a blast at `stop`, or after `limit` cycles.
@@ -149,11 +149,12 @@ def advanced(  # noqa: PLR0913  # what a blast has, as numbers
     _meet(whole, *gas, mass)
 
     def goes_on(*carried: Any) -> Any:  # noqa: ANN401  # traced
-        count, now, *_, least = carried[len(Gas._fields) :]
+        count, now, *_, least = carried[len(LuleshArrays._fields) :]
         return (count < limit) & (now < stop) & (least > 0)
 
     def cycle(*carried: Any) -> Any:  # noqa: ANN401  # traced
-        gas, (count, now, step, courant, hydro, _) = Gas(*carried[: len(Gas._fields)]), carried[len(Gas._fields) :]
+        gas = LuleshArrays(*carried[: len(LuleshArrays._fields)])
+        count, now, step, courant, hydro, _ = carried[len(LuleshArrays._fields) :]
         step = _next_step(count, now, step, courant, hydro, stop)
         gas = _moved(gas, whole, mass, step)
         gas, courant, hydro, least = _changed(gas, whole, step)
@@ -175,7 +176,7 @@ def _next_step(count: Any, now: Any, step: Any, courant: Any, hydro: Any, stop: 
     return np.where(left < chosen, left, chosen)
 
 
-def _moved(gas: Gas, whole: Array, mass: Array, step: Any) -> Gas:  # noqa: ANN401  # traced
+def _moved(gas: LuleshArrays, whole: Array, mass: Array, step: Any) -> LuleshArrays:  # noqa: ANN401  # traced
     """Nodes after a time step under the forces of pressure and viscosity, and those against hourglass modes."""
     place, speed = [_corners(part) for part in gas[:3]], [_corners(part) for part in gas[3:6]]
     now = whole * gas.volume
@@ -193,7 +194,7 @@ def _moved(gas: Gas, whole: Array, mass: Array, step: Any) -> Gas:  # noqa: ANN4
     return gas._replace(**dict(zip("xyzuvw", (*places, *made), strict=True)))
 
 
-def _changed(gas: Gas, whole: Array, step: Any) -> tuple[Gas, Any, Any, Any]:  # noqa: ANN401  # traced
+def _changed(gas: LuleshArrays, whole: Array, step: Any) -> tuple[LuleshArrays, Any, Any, Any]:  # noqa: ANN401  # traced
     """The elements after nodes have moved; bounds of the next time step, and the least relative volume."""
     is_element = _is_element(gas.x)
     place, speed = [_corners(part) for part in gas[:3]], [_corners(part) for part in gas[3:6]]
@@ -231,7 +232,7 @@ def _viscosity(place: Any, speed: Any, is_element: Any, whole: Any, volume: Any,
     return np.where(grows, 0.0, -_LINEAR * density * linear), np.where(grows, 0.0, _QUADRATIC * density * quadratic)
 
 
-def _state(gas: Gas, volume: Any, linear: Any, quadratic: Any) -> tuple[Any, Any, Any, Any]:  # noqa: ANN401  # traced
+def _state(gas: LuleshArrays, volume: Any, linear: Any, quadratic: Any) -> tuple[Any, Any, Any, Any]:  # noqa: ANN401  # traced
     """Energy, pressure, viscosity and speed of sound of a gas of gamma 5/3, by two half steps and a correction."""
     change = volume - gas.volume
     dense, half = 1 / volume - 1, 1 / (volume - 0.5 * change) - 1

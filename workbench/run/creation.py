@@ -68,7 +68,8 @@ def create_simulation(
         raise
     state = State(compiled, instance, threads=threads)
     state.asked, state.chosen = asked, (choices, origin)
-    state.schedule, state.automatic = schedule or about(compiled.plan, initial.extents), automatic
+    towers = about(compiled.plan.main, initial.extents, compiled.plan.choices.plan.tiling)
+    state.schedule, state.automatic = schedule or towers, automatic
     return Simulation(state)
 
 

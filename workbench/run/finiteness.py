@@ -81,7 +81,7 @@ class Finiteness:
 
 
 @dataclass(slots=True)
-class Kept:
+class StateCopy:
     """Fields and scalars of one whole step."""
 
     step: int
@@ -89,13 +89,13 @@ class Kept:
     values: dict[str, Array | Number]
 
 
-def kept_state(state: State) -> Kept:
+def kept_state(state: State) -> StateCopy:
     """A copy of the present state."""
     values = {s.name: state.instance_value(s) for s in state.graph.declared if s.role != "param"}
-    return Kept(state.steps, state.observed_step, values)
+    return StateCopy(state.steps, state.observed_step, values)
 
 
-def put_back(state: State, kept: Kept) -> None:
+def put_back(state: State, kept: StateCopy) -> None:
     """Make that the present state; records stay."""
     for static in state.graph.declared:
         if static.role != "param":
@@ -104,7 +104,7 @@ def put_back(state: State, kept: Kept) -> None:
 
 
 @dataclass(slots=True)
-class Turns:
+class ParamHistory:
     """The params of a run, whenever they were set: (steps done by then, param -> value), in order.
 
     `before` holds them as they were at the copy with which a repetition begins.
@@ -128,7 +128,7 @@ def params_of(state: State) -> dict[str, Number]:
 
 
 def last_good_step(
-    state: State, kept: Kept, fields: frozenset[str] | None = None, turns: Turns | None = None
+    state: State, kept: StateCopy, fields: frozenset[str] | None = None, turns: ParamHistory | None = None
 ) -> NonFiniteError | None:
     """Go from the present state, in which one of `fields` (None: any) is bad, to the last step at which none was.
 
@@ -138,12 +138,14 @@ def last_good_step(
     """
     now = params_of(state)
     try:
-        return _last_good_step(state, kept, fields, turns or Turns(now, []))
+        return _last_good_step(state, kept, fields, turns or ParamHistory(now, []))
     finally:
         _set_params(state, now)
 
 
-def _last_good_step(state: State, kept: Kept, fields: frozenset[str] | None, turns: Turns) -> NonFiniteError | None:
+def _last_good_step(
+    state: State, kept: StateCopy, fields: frozenset[str] | None, turns: ParamHistory
+) -> NonFiniteError | None:
     end, good, observed = state.steps, kept.step, kept.observed_step
     values = dict(kept.values)
     put_back(state, kept)
@@ -157,14 +159,14 @@ def _last_good_step(state: State, kept: Kept, fields: frozenset[str] | None, tur
                     values[static.name] = state.instance_value(static)  # one by one, to hold no third copy
         else:
             end = middle
-            put_back(state, Kept(good, observed, values))
+            put_back(state, StateCopy(good, observed, values))
     _repeat(state, 1, good, turns)
     bad = find_bad_now(state, fields)
-    put_back(state, Kept(good, observed, values))
+    put_back(state, StateCopy(good, observed, values))
     return None if bad is None else locate(state, *bad)
 
 
-def _repeat(state: State, steps: int, done: int, turns: Turns) -> None:
+def _repeat(state: State, steps: int, done: int, turns: ParamHistory) -> None:
     """Do steps again, uncounted, with the params of then."""
     end = done + steps
     while done < end:

@@ -14,8 +14,8 @@ import time
 from workbench.errors import NonFiniteError
 from workbench.run.finiteness import (
     Bad,
-    Kept,
-    Turns,
+    ParamHistory,
+    StateCopy,
     find_bad_now,
     kept_state,
     last_good_step,
@@ -49,8 +49,8 @@ class Guard:
         self._fields = frozenset[str]()
         self._armed = False
         self._good = 0  # the step of the last look at which all was well
-        self._kept: Kept | None = None
-        self._turns = Turns({}, [])
+        self._kept: StateCopy | None = None
+        self._turns = ParamHistory({}, [])
         self._overwritten = 0
         self._ran: tuple[object, object] = (None, None)  # what made the kept state, and would repeat its steps
         self._due = 0.0  # (monotonic) when a look may make a copy again
@@ -127,7 +127,7 @@ class Guard:
 
     def _keep(self, state: State) -> None:
         self._good, self._ran, self._kept = state.steps, self._runs(state), None
-        self._turns, self._overwritten = Turns(params_of(state), []), state.overwritten
+        self._turns, self._overwritten = ParamHistory(params_of(state), []), state.overwritten
         free = bytes_available()
         if free is None or free > 3 * state.instance.memory_bytes:  # for this copy, that of the end and the one between
             self._kept = kept_state(state)
@@ -153,7 +153,7 @@ class Guard:
             held.broken, self.failed = error, True
         return error
 
-    def _repeated(self, state: State, kept: Kept, held: March | None) -> NonFiniteError | None:
+    def _repeated(self, state: State, kept: StateCopy, held: March | None) -> NonFiniteError | None:
         """The step, the cell and what made it; a run that is held stands at the last good step then."""
         end = kept_state(state)
         error = last_good_step(state, kept, self._fields, self._turns)

@@ -42,7 +42,7 @@ def first_bad(values: Array) -> Cell | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class NonFiniteOrigin:
     """The node that first gives a bad value, in which cell (empty: one number for all), from which operands.
 
     `named` is the value with a name nearest to it on the way to the field.
@@ -55,7 +55,7 @@ class Origin:
     named: str
 
 
-def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str, cell: Cell) -> Origin | None:
+def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str, cell: Cell) -> NonFiniteOrigin | None:
     """Follow bad operands from a field's next value to the node that made the first; None if it is good."""
     kernel = graph.kernel(STEP)
     at = _Place(kernel.nodes, Evaluation(kernel, extents, values))
@@ -68,7 +68,7 @@ def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str
         further = at.bad_operand(index, place, value)
         if further is None:
             operands = at.operands(index, place)
-            return Origin(index, place, value, tuple(at.value(i, p) for i, p in operands), named)
+            return NonFiniteOrigin(index, place, value, tuple(at.value(i, p) for i, p in operands), named)
         index, place = further
         value = at.value(index, place)
 
@@ -181,7 +181,7 @@ class _Place:
             cell = (*cell[:axis], source_cell(rule, cell[axis], extents[axis]), *cell[axis + 1 :])
 
 
-def described(kernel: Kernel, origin: Origin) -> str:
+def described(kernel: Kernel, origin: NonFiniteOrigin) -> str:
     """Return what the node does, on what, and where."""
     node = kernel.nodes[origin.node]
     match node.instruction:

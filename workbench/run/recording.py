@@ -10,7 +10,7 @@ from workbench.backends.base import Array, MarchResult
 from workbench.graph import Static
 
 
-class Record:
+class RecordedValues:
     """Values of one scalar or field at every step whose number is a multiple of `every`, from the call on.
 
     `steps` is int64 of shape (k,), `values` of shape (k,) for a scalar and (k, *extents) for a field; both are copies
@@ -61,18 +61,18 @@ class Record:
         return f"<record of {self.name}: {len(self)} values, every {self.every} steps>"
 
 
-def observe_every(records: tuple[Record, ...]) -> int:
+def observe_every(records: tuple[RecordedValues, ...]) -> int:
     """How often scalars must be up to date for these records; 0 for never."""
     return gcd(*(r.every for r in records if r.active and not r.of_field))
 
 
-def steps_to_border(records: tuple[Record, ...], step: int) -> int | None:
+def steps_to_border(records: tuple[RecordedValues, ...], step: int) -> int | None:
     """Steps from `step` to the next at which a field is recorded; None if there is none."""
     ahead = [r.every - step % r.every for r in records if r.active and r.of_field]
     return min(ahead) if ahead else None
 
 
-def keep_scalars(records: tuple[Record, ...], scalars: tuple[str, ...], result: MarchResult) -> None:
+def keep_scalars(records: tuple[RecordedValues, ...], scalars: tuple[str, ...], result: MarchResult) -> None:
     """Give each record of a scalar its share of what a march observed."""
     for record in records:
         if record.active and not record.of_field:

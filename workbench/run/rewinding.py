@@ -9,7 +9,7 @@ from workbench.run.simulation import Simulation
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class RememberedState:
     """Fields and scalars of one whole step. Params are not part of it: setting back keeps what sliders chose."""
 
     steps: int
@@ -17,19 +17,19 @@ class Start:
     values: dict[str, Array | Number]
 
 
-def remember(simulation: Simulation) -> Start:
+def remember(simulation: Simulation) -> RememberedState:
     """Copy the state of the last whole step."""
     state = simulation._state
 
-    def copy() -> Start:
+    def copy() -> RememberedState:
         statics = (*state.graph.fields, *state.graph.scalars)
         values = {static.name: state.instance_value(static) for static in statics}
-        return Start(state.steps, state.observed_step, values)
+        return RememberedState(state.steps, state.observed_step, values)
 
     return simulation._owner.do(copy)
 
 
-def rewind(simulation: Simulation, start: Start) -> None:
+def rewind(simulation: Simulation, start: RememberedState) -> None:
     """Set everything back to `start`, the count of steps too."""
     state = simulation._state
 

@@ -12,8 +12,9 @@ from workbench.errors import PlanError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
-from workbench.planning.cost import HostFigures, memory_bytes
+from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Plan
+from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.gain import of_a_thread, tiles_gain
 from workbench.planning.schedules.tiling import loops_refusal, refusal

@@ -26,7 +26,7 @@ from workbench.run.marching import March
 from workbench.run.ownership import Owner
 from workbench.run.probe import Probe, component_names, probe_name
 from workbench.run.progress import new_listener, silent
-from workbench.run.recording import Record
+from workbench.run.recording import RecordedValues
 from workbench.run.replanning import CLOSING_SECONDS, Replan, Replanner
 from workbench.run.state import STEP, State
 from workbench.run.until import UntilParam
@@ -295,14 +295,14 @@ class Simulation:
     def _probe(self, name: str) -> Probe:
         return self._probes.setdefault(name, self._probes.get(name) or probe_name(self.graph, name, self.backend))
 
-    def record(self, name: str, every: int = 1) -> Record:
+    def record(self, name: str, every: int = 1) -> RecordedValues:
         """Record a scalar or field from now on, at every step that is a multiple of `every`."""
         static, interval = self._state.static(name), whole_number("every", every)
         if static.role == "param":
             raise FieldError(f"{name} is a param: no step changes it", advice="Record a scalar or a field.")
         if interval < 1:
             raise RunError(f"every={every!r} is no distance between steps", advice="Pass every=1 or more.")
-        record = Record(static, interval)
+        record = RecordedValues(static, interval)
         self._owner.do(lambda: self._state.add_record(record))
         return record
 

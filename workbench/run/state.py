@@ -15,7 +15,7 @@ from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
 from workbench.run.initial_values import INIT, check_shape, extents_of, sort_values, whole
-from workbench.run.recording import Record, keep_scalars
+from workbench.run.recording import RecordedValues, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
 
@@ -38,7 +38,7 @@ class State:
         self.steps = steps
         self.threads = threads
         self.observed_step = steps
-        self.records: tuple[Record, ...] = ()
+        self.records: tuple[RecordedValues, ...] = ()
         self.step_seconds = 0.0  # of the last march; 0: unknown
         self.timing = False
         self.outdated = ""  # why this is no longer the program that its cell describes, and what to do
@@ -201,7 +201,7 @@ class State:
             return self.instance.read_field(static.name)
         return self.instance.read_global(static.name)
 
-    def add_record(self, record: Record) -> None:
+    def add_record(self, record: RecordedValues) -> None:
         """Fill the record from now on; records that were stopped are forgotten."""
         self.records = (*(r for r in self.records if r.active), record)
 

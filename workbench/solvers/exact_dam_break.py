@@ -14,14 +14,16 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class WaterState:
     """Depth and velocity of the water on one side of the dam; depth 0: a dry bed."""
 
     depth: float
     velocity: float = 0.0
 
 
-def solve_dam_break(left: Pool, right: Pool, speed: ArrayLike, gravity: float = 9.81) -> tuple[Array, Array]:
+def solve_dam_break(
+    left: WaterState, right: WaterState, speed: ArrayLike, gravity: float = 9.81
+) -> tuple[Array, Array]:
     """Depth and velocity at x / t = `speed`, of the shape of `speed`; velocity 0 where it is dry.
 
     Stoker (Water Waves, 1957, §10.8) for a dam between pools at rest, Ritter (1892) for a dry bed, else as Toro
@@ -43,7 +45,7 @@ def solve_dam_break(left: Pool, right: Pool, speed: ArrayLike, gravity: float = 
     return np.where(on_left, sides[0][0], sides[1][0]), np.where(on_left, sides[0][1], sides[1][1])
 
 
-def _star_region(left: Pool, right: Pool, gravity: float) -> tuple[float, float]:
+def _star_region(left: WaterState, right: WaterState, gravity: float) -> tuple[float, float]:
     """Depth and velocity between the waves: the root of f_L + f_R + u_R - u_L, by bisection."""
 
     def excess(depth: float) -> float:
@@ -60,14 +62,16 @@ def _star_region(left: Pool, right: Pool, gravity: float) -> tuple[float, float]
     return middle, mean + 0.5 * (_jump(right, middle, gravity) - _jump(left, middle, gravity))
 
 
-def _jump(pool: Pool, depth: float, gravity: float) -> float:
+def _jump(pool: WaterState, depth: float, gravity: float) -> float:
     """The change of velocity through the wave of one side if the depth behind it is `depth`."""
     if depth > pool.depth:
         return float((depth - pool.depth) * np.sqrt(0.5 * gravity * (depth + pool.depth) / (depth * pool.depth)))
     return float(2 * (np.sqrt(gravity * depth) - np.sqrt(gravity * pool.depth)))
 
 
-def _side(pool: Pool, depth: float, velocity: float, s: Array, gravity: float, sign: float) -> tuple[Array, Array]:
+def _side(
+    pool: WaterState, depth: float, velocity: float, s: Array, gravity: float, sign: float
+) -> tuple[Array, Array]:
     """The solution on one side of the middle; sign -1 for the left, +1 for the right."""
     sound = float(np.sqrt(gravity * pool.depth))
     if depth > pool.depth:
@@ -83,14 +87,14 @@ def _side(pool: Pool, depth: float, velocity: float, s: Array, gravity: float, s
     )
 
 
-def _fan(pool: Pool, s: Array, gravity: float, sign: float) -> tuple[Array, Array]:
+def _fan(pool: WaterState, s: Array, gravity: float, sign: float) -> tuple[Array, Array]:
     """Inside a rarefaction: u + sign c = s, and u - sign 2 c is that of the pool."""
     sound = np.sqrt(gravity * pool.depth)
     c = np.maximum((2 * sound - sign * (pool.velocity - s)) / 3, 0.0)
     return c**2 / gravity, s - sign * c
 
 
-def _with_dry_bed(left: Pool, right: Pool, s: Array, gravity: float) -> tuple[Array, Array]:
+def _with_dry_bed(left: WaterState, right: WaterState, s: Array, gravity: float) -> tuple[Array, Array]:
     """Each pool runs out into the dry bed with twice its wave speed."""
     depth, velocity = np.zeros_like(s), np.zeros_like(s)
     for pool, sign in ((left, -1.0), (right, 1.0)):

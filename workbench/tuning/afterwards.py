@@ -23,8 +23,10 @@ from workbench.run.creation import create_simulation
 from workbench.run.initial_values import read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
+from workbench.tuning.experiment import PreparedStudy
 from workbench.tuning.slot import measuring
 from workbench.tuning.trials import AT_START, Individual
+from workbench.tuning.tune import TuningRequest, prepare_study
 from workbench.tuning.validation import Validation
 
 if TYPE_CHECKING:
@@ -121,10 +123,8 @@ class Further:
     threads: int | None = None
 
 
-def refine(study: Study, shape: object, values: Mapping[str, object], further: Further) -> Study:
-    """Go on from the fastest of a study: in its file where size and space are the same, else in a new one."""
-    from workbench.tuning.tune import TuningRequest, tune
-
+def prepare_further(study: Study, shape: object, values: Mapping[str, object], further: Further) -> PreparedStudy:
+    """What goes on from the fastest of a study: in its file where size and space are the same, else in a new one."""
     if study.running:
         raise TuningError("the study still runs", advice="Call stop() and wait(), or wait for its end.")
     graph = program_of(study)
@@ -157,7 +157,7 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
         bound=study.about.get("bound") or None,
         steps=int(study.about.get("bound_steps") or 1),
     )
-    return tune(graph, from_json(start_of(study).choices), given, extents, request)
+    return prepare_study(graph, from_json(start_of(study).choices), given, extents, request)
 
 
 def examine(best: Best, options: Mapping[str, object]) -> object:

@@ -11,7 +11,7 @@ from workbench.errors import TuningError
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 
 
-class BackgroundRun:
+class BackgroundTask:
     """Work in a thread of its own, and those who listen to it. Any thread may use it.
 
     `state` says how it stands; `error` is what ended it, once that is "failed".

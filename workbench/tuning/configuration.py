@@ -11,7 +11,7 @@ from typing import Literal, TypeVar, get_args
 
 from workbench.errors import TuningError
 from workbench.tuning.independence import Goal
-from workbench.tuning.ini import Option, read_ini
+from workbench.tuning.ini import IniOption, read_ini
 from workbench.tuning.trees import VariableTree, parse_tree
 
 Overall = Literal["min", "max", "med", "avg"]
@@ -111,7 +111,7 @@ def parse_configuration(text: str, folder: Path, *, toml: bool = False) -> Confi
 class _Reader:
     """Options with what each must be; errors carry the line of the option."""
 
-    options: Mapping[str, Mapping[str, Option]]
+    options: Mapping[str, Mapping[str, IniOption]]
 
     def text(self, section: str, name: str, default: str | None = None) -> str:
         option = self.options.get(section, {}).get(name)
@@ -192,12 +192,12 @@ class _Reader:
         return _error(self.options["testing"][name], f"{name} = {text} is not {wanted}", advice=f"Write {wanted}.")
 
 
-def _error(option: Option, what: str, advice: str) -> TuningError:
+def _error(option: IniOption, what: str, advice: str) -> TuningError:
     error = TuningError(what, advice=advice)
     return error.located(option.line) if option.line else error
 
 
-def _read_toml(text: str) -> dict[str, dict[str, Option]]:
+def _read_toml(text: str) -> dict[str, dict[str, IniOption]]:
     """The same sections from TOML, where variables may stand at the top and values may be lists."""
     try:
         tables = tomllib.loads(text)
@@ -205,12 +205,12 @@ def _read_toml(text: str) -> dict[str, dict[str, Option]]:
         raise TuningError(f"the file is not TOML: {error}", advice="Mend that line.") from None
     if isinstance(tables.get("variables"), str):
         tables["variables"] = {"variables": tables["variables"]}
-    sections: dict[str, dict[str, Option]] = {}
+    sections: dict[str, dict[str, IniOption]] = {}
     for section, table in tables.items():
         if not isinstance(table, dict):
             raise TuningError(f"{section} = {table!r} stands outside of a table", advice=f"Move it below [{section}].")
         sections[section] = {
-            name.lower(): Option(_toml_text(name, value), _UNKNOWN_LINE) for name, value in table.items()
+            name.lower(): IniOption(_toml_text(name, value), _UNKNOWN_LINE) for name, value in table.items()
         }
     return sections
 

@@ -19,8 +19,8 @@ from workbench.graph import Graph
 from workbench.graph.diagnostics import REPEATED
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.cost import bound_seconds, step_cost
-from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
+from workbench.planning.plan_figures import memory_bytes as memory_bytes_of
 from workbench.planning.schedules.locality import DEPTH
 from workbench.tuning.comparison import deviation, error_of, opened
 from workbench.tuning.loop_times import LoopTimes, loop_times

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import TuningError
 from workbench.tuning.budget import Budget, that_fit
@@ -15,6 +16,7 @@ from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import MUCH, ROUNDS, finalists, is_steady
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
 from workbench.tuning.search_space import Costs, Point, SearchSpace
+from workbench.tuning.setup import Setup
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import AT_START, Individual, Outcome, Race
 
@@ -70,7 +72,7 @@ class Evaluator(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExperimentPlan:
     """What a study does.
 
     evaluator: opens what measures. cells: of a step, for scores. timeout_floor: seconds for one evaluation (build,
@@ -95,6 +97,22 @@ class Plan:
         return (self.candidates.start, *self.start)
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedStudy:
+    """All that a study begins with: the path of its file, what it does, and what the file says of it.
+
+    listener: called with the study after every change. remove: deletes the folder of `setup`, when nobody needs the
+    study any more.
+    """
+
+    path: Path
+    plan: ExperimentPlan
+    about: Mapping[str, Any]
+    setup: Setup
+    listener: Callable[[Any], None]
+    remove: Callable[[], None]
+
+
 @dataclass(slots=True)
 class Experiment:
     """One run of a plan. `heard` is called with what is new, after it is in the ledger; `going` may block.
@@ -104,7 +122,7 @@ class Experiment:
     of a ledger is measured to its end, however short the budget is, so that a study always tells of its start.
     """
 
-    plan: Plan
+    plan: ExperimentPlan
     ledger: Ledger
     evaluator: Evaluator
     heard: Callable[[Individual | Race], None]

@@ -37,7 +37,7 @@ _CSV_COLUMNS = ("status", "seconds", "samples", "build_seconds", "run_seconds", 
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConfigurationRow:
     """One configuration: its value of each parameter, what became of it, seconds of each measurement.
 
     `told`: when, in seconds since 1970.
@@ -53,22 +53,24 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MeasurementTable:
     """All measurements of one program on one device; `parameters` with all their values, in order."""
 
     name: str
     device: str
     extents: tuple[int, ...]
     parameters: Mapping[str, tuple[Value, ...]]
-    rows: tuple[Row, ...]
+    rows: tuple[ConfigurationRow, ...]
 
 
-def write_table(table: Table, form: str, more: Mapping[str, Callable[[Table], str]] | None = None) -> str:
+def write_table(
+    table: MeasurementTable, form: str, more: Mapping[str, Callable[[MeasurementTable], str]] | None = None
+) -> str:
     """A table as text. more: writers of further forms, by their names. TuningError lists the forms."""
     return _of(form, {**_WRITERS, **(more or {})})(table)
 
 
-def read_table(text: str, form: str) -> Table:
+def read_table(text: str, form: str) -> MeasurementTable:
     """The table in a text. TuningError says what is wrong with it.
 
     T4 and CSV name neither program nor device, and have those values of parameters that occur in them.
@@ -88,7 +90,7 @@ def value_of(text: str) -> Value:
     return {"True": True, "False": False}.get(text, text)
 
 
-def _write_kernel_tuner(table: Table) -> str:
+def _write_kernel_tuner(table: MeasurementTable) -> str:
     names = list(table.parameters)
     cache = {}
     for row in table.rows:
@@ -119,7 +121,7 @@ def _write_kernel_tuner(table: Table) -> str:
     return json.dumps(head, indent=0) + "\n"
 
 
-def _read_kernel_tuner(text: str) -> Table:
+def _read_kernel_tuner(text: str) -> MeasurementTable:
     """A cache; one that is still written to, or was torn, has no end: what is whole of it is read."""
     head = _Fields(_closed(text), "the file")
     names = [str(name) for name in head.list("tune_params_keys")]
@@ -138,7 +140,7 @@ def _read_kernel_tuner(text: str) -> Table:
         else:
             status, samples = "success", samples or (fields.number("time") / _MILLI,)
         rows.append(
-            Row(
+            ConfigurationRow(
                 tuple(_value(fields.need(name), name) for name in names),
                 status,
                 samples,
@@ -149,7 +151,9 @@ def _read_kernel_tuner(text: str) -> Table:
         )
     size = head.record.get("problem_size", [])
     extents = tuple(int(one) for one in (size if isinstance(size, list) else [size]) if str(one).isdecimal())
-    return Table(str(head.need("kernel_name")), str(head.need("device_name")), extents, parameters, tuple(rows))
+    return MeasurementTable(
+        str(head.need("kernel_name")), str(head.need("device_name")), extents, parameters, tuple(rows)
+    )
 
 
 def _closed(text: str) -> object:
@@ -165,7 +169,7 @@ def _closed(text: str) -> object:
     raise TuningError("the file is no JSON object", advice="Pass a cache file of Kernel Tuner.")
 
 
-def _write_t4(table: Table) -> str:
+def _write_t4(table: MeasurementTable) -> str:
     results = []
     for row in table.rows:
         least = min(row.samples, default=None)
@@ -190,7 +194,7 @@ def _write_t4(table: Table) -> str:
     return json.dumps({"schema_version": _T4_VERSION, "results": results}, indent=1) + "\n"
 
 
-def _read_t4(text: str) -> Table:
+def _read_t4(text: str) -> MeasurementTable:
     head = _Fields(_json(text), "the file")
     parameters: dict[str, dict[Value, None]] = {}
     rows = []
@@ -206,7 +210,7 @@ def _read_t4(text: str) -> Table:
         times = _Fields(fields.mapping("times"), f"times of result {at}")
         samples = [float(one) / _MILLI for one in times.record.get("runtimes", [])]
         rows.append(
-            Row(
+            ConfigurationRow(
                 tuple(configuration[name] for name in parameters),
                 status,
                 tuple(samples or _measured(fields)) if status == "success" else (),
@@ -215,7 +219,7 @@ def _read_t4(text: str) -> Table:
                 _seconds(fields.record.get("timestamp")),
             )
         )
-    return Table("", "", (), {name: tuple(values) for name, values in parameters.items()}, tuple(rows))
+    return MeasurementTable("", "", (), {name: tuple(values) for name, values in parameters.items()}, tuple(rows))
 
 
 def _measured(fields: _Fields) -> list[float]:
@@ -226,7 +230,7 @@ def _measured(fields: _Fields) -> list[float]:
     raise _wrong(f"{fields.what} has neither runtimes nor a measurement of time in ms", "Give it one of them.")
 
 
-def _write_csv(table: Table) -> str:
+def _write_csv(table: MeasurementTable) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["number", *table.parameters, *_CSV_COLUMNS])
@@ -238,7 +242,7 @@ def _write_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def _read_csv(text: str) -> Table:
+def _read_csv(text: str) -> MeasurementTable:
     lines = list(csv.reader(io.StringIO(text)))
     header = lines[0] if lines else []
     if header[:1] != ["number"] or tuple(header[-len(_CSV_COLUMNS) :]) != _CSV_COLUMNS:
@@ -255,9 +259,13 @@ def _read_csv(text: str) -> Table:
             numbers = tuple(float(one) for one in samples.split()), float(build or 0), float(run or 0)
         except ValueError as error:
             raise _wrong(f"line {at}: {error}", "Mend that line.") from None
-        rows.append(Row(values, _status(status, None, f"line {at}: status {status!r}"), *numbers, _seconds(told), tail))
+        rows.append(
+            ConfigurationRow(
+                values, _status(status, None, f"line {at}: status {status!r}"), *numbers, _seconds(told), tail
+            )
+        )
     parameters = {name: tuple(dict.fromkeys(row.values[at] for row in rows)) for at, name in enumerate(names)}
-    return Table("", "", (), parameters, tuple(rows))
+    return MeasurementTable("", "", (), parameters, tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +349,13 @@ def _of(form: str, table: Mapping[str, _Function]) -> _Function:
     return table[form]
 
 
-_WRITERS: Mapping[str, Callable[[Table], str]] = {
+_WRITERS: Mapping[str, Callable[[MeasurementTable], str]] = {
     "kernel-tuner": _write_kernel_tuner,
     "t4": _write_t4,
     "csv": _write_csv,
 }
-_READERS: Mapping[str, Callable[[str], Table]] = {"kernel-tuner": _read_kernel_tuner, "t4": _read_t4, "csv": _read_csv}
+_READERS: Mapping[str, Callable[[str], MeasurementTable]] = {
+    "kernel-tuner": _read_kernel_tuner,
+    "t4": _read_t4,
+    "csv": _read_csv,
+}

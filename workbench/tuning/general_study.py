@@ -10,14 +10,14 @@ from typing import Self
 from workbench.amounts import counted
 from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
-from workbench.tuning.background_run import BackgroundRun, State
+from workbench.tuning.background_run import BackgroundTask, State
 from workbench.tuning.configuration import Configuration
 from workbench.tuning.general import Trial, Tuned, Tuner, best_of
 from workbench.tuning.independence import Optimum, Valuation
 from workbench.tuning.log import Log, read_log
 
 
-class GeneralStudy(BackgroundRun):
+class GeneralStudy(BackgroundTask):
     """A tuning of any program by its configuration. Any thread may use it.
 
     `tests` are all that ran, in order; `optimum` the best that passed, None until there is one. It is the guaranteed

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.tuning.history_tables import Table
+from workbench.tuning.history_tables import CountTable
 from workbench.tuning.replay import replay
 from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.paraiso import Birth, Paraiso
@@ -57,7 +57,7 @@ def compare_mixes(
     )
 
 
-def mix_table(found: Sequence[MixRuns], at: Sequence[int]) -> Table:
+def mix_table(found: Sequence[MixRuns], at: Sequence[int]) -> CountTable:
     """The mean best score of each mix after so many evaluations, and those of its seeds at the last of them."""
     rows = tuple(
         (
@@ -69,7 +69,7 @@ def mix_table(found: Sequence[MixRuns], at: Sequence[int]) -> Table:
     )
     head = ("mix", *(f"after {number}" for number in at), "seeds")
     note = "Tenths of mutation, crossover and triangulation. Best score so far, the mean over the seeds."
-    return Table("Mixes of births", head, rows, note)
+    return CountTable("Mixes of births", head, rows, note)
 
 
 def _best_so_far(strategy: Paraiso, cost: Callable[[Point], float | None], budget: int) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.exchange import from_json
 from workbench.planning.tunables import Section, Setting, Tunable
 from workbench.tuning.history import Member, read_history
-from workbench.tuning.history_tables import Table
+from workbench.tuning.history_tables import CountTable
 from workbench.tuning.trials import Individual
 
 COMPONENTS: Mapping[str, tuple[Section, ...]] = {"C": ("C", "G", "L", "T", "B"), "M": ("M",), "S": ("S",)}
@@ -25,7 +25,7 @@ WAYS: tuple[Taken, ...] = tuple(product((False, True), repeat=len(COMPONENTS)))
 
 
 @dataclass(frozen=True, slots=True)
-class Swapped:
+class MeasuredHybrid:
     """One hybrid as measured: its share of the champion's gain, and that of logarithms, with their deviations.
 
     The shares are 0 for the start and 1 for the champion: (mu - mu_0) / (mu_1 - mu_0) and the same of log mu; the
@@ -52,7 +52,7 @@ def hybrids(rows: Sequence[Tunable], start: Individual, champion: Individual) ->
 
 def swapped(
     rows: Sequence[Tunable], mixed: Sequence[Choices], individuals: Sequence[Individual]
-) -> tuple[Swapped, ...]:
+) -> tuple[MeasuredHybrid, ...]:
     """The hybrids as a study has measured them. TuningError if one is missing, or if the two ends are equally fast."""
     chosen = [row for row in rows if row.section]
     numbers = {_settings(chosen, from_json(one.choices).plan): one.number for one in individuals}
@@ -66,7 +66,7 @@ def swapped(
     return shares_of(found)
 
 
-def shares_of(found: Sequence[Member]) -> tuple[Swapped, ...]:
+def shares_of(found: Sequence[Member]) -> tuple[MeasuredHybrid, ...]:
     """Shares of the gain of hybrids in the order of `WAYS`. TuningError if both ends are equally fast."""
     first, last = found[0], found[-1]
     if not first.mean or not last.mean or first.mean == last.mean:
@@ -77,12 +77,14 @@ def shares_of(found: Sequence[Member]) -> tuple[Swapped, ...]:
     return tuple(_shares(taken, one, first, last) for taken, one in zip(WAYS, found, strict=True))
 
 
-def component_table(found: Sequence[Swapped]) -> Table:
+def component_table(found: Sequence[MeasuredHybrid]) -> CountTable:
     """The paper's Table 10; without shares where the champion's gain drowns in what the two ends spread."""
     shared = _gains(found)
     rows = tuple((*(f"{int(one)}" for one in row.taken), _score(row.member), *_told(row, shared)) for row in found)
     note = f"1: from the champion, 0: from the start. Scores in Mcells/s; {_shared_note(found) if shared else _NO_GAIN}"
-    return Table("What each part of the champion is worth", (*COMPONENTS, "score", "share", "log share"), rows, note)
+    return CountTable(
+        "What each part of the champion is worth", (*COMPONENTS, "score", "share", "log share"), rows, note
+    )
 
 
 _NO_GAIN = (
@@ -91,7 +93,7 @@ _NO_GAIN = (
 )
 
 
-def _gains(found: Sequence[Swapped]) -> bool:
+def _gains(found: Sequence[MeasuredHybrid]) -> bool:
     """Whether the champion is faster by more than the deviation of the difference, as children are ranked."""
     first, last = found[0].member, found[-1].member
     return last.mean - first.mean > math.hypot(first.sigma, last.sigma)
@@ -101,7 +103,7 @@ def _score(member: Member) -> str:
     return f"{member.mean / 1e6:.3f} ± {member.sigma / 1e6:.3f}"
 
 
-def _told(row: Swapped, shared: bool) -> tuple[str, str]:
+def _told(row: MeasuredHybrid, shared: bool) -> tuple[str, str]:
     if not shared:
         return ("none", "none")
     failed = math.isnan(row.logarithmic)
@@ -109,7 +111,7 @@ def _told(row: Swapped, shared: bool) -> tuple[str, str]:
     return (f"{_rounded(row.linear)} ± {row.linear_sigma:.3f}", logarithmic)
 
 
-def _shared_note(found: Sequence[Swapped]) -> str:
+def _shared_note(found: Sequence[MeasuredHybrid]) -> str:
     alone = log_shares(found)
     parts = ", ".join(f"{name} {_percent(value)}" for name, value in alone.items())
     return (
@@ -118,7 +120,7 @@ def _shared_note(found: Sequence[Swapped]) -> str:
     )
 
 
-def log_shares(found: Iterable[Swapped]) -> Mapping[str, float]:
+def log_shares(found: Iterable[MeasuredHybrid]) -> Mapping[str, float]:
     """The share of the logarithmic gain that each component brings alone."""
     alone = {row.taken: row.logarithmic for row in found if sum(row.taken) == 1}
     return {name: alone[tuple(name == other for other in COMPONENTS)] for name in COMPONENTS}
@@ -151,11 +153,11 @@ def _name(taken: Taken) -> str:
     return ", ".join(f"{name} = {int(part)}" for name, part in zip(COMPONENTS, taken, strict=True))
 
 
-def _shares(taken: Taken, one: Member, first: Member, last: Member) -> Swapped:
+def _shares(taken: Taken, one: Member, first: Member, last: Member) -> MeasuredHybrid:
     gain, gain_of_logs = last.mean - first.mean, math.log(last.mean / first.mean)
     linear = (one.mean - first.mean) / gain
     if not one.mean:
-        return Swapped(taken, one, linear, 0.0, math.nan, math.nan)
+        return MeasuredHybrid(taken, one, linear, 0.0, math.nan, math.nan)
     logarithmic = math.log(one.mean / first.mean) / gain_of_logs
     deviation = one.sigma / abs(one.mean * gain_of_logs)
-    return Swapped(taken, one, linear, one.sigma / abs(gain), logarithmic, deviation)
+    return MeasuredHybrid(taken, one, linear, one.sigma / abs(gain), logarithmic, deviation)

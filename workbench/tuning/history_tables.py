@@ -25,7 +25,7 @@ _STYLE = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table:
+class CountTable:
     """Rows of texts below a head, all of the same length; the first column says what a row is of."""
 
     title: str
@@ -53,7 +53,7 @@ class Table:
         return f'<div class="swb-counts">{_STYLE}{table}<p>{escape(self.note)}</p></div>'
 
 
-def distance_table(history: History) -> Table:
+def distance_table(history: History) -> CountTable:
     """Individuals by contribution distance and birth (Tables 12 to 18)."""
     groups = _by_birth(history)
     reached = sorted({one.distance for one in history.members if one.distance is not None})
@@ -65,10 +65,10 @@ def distance_table(history: History) -> Table:
             rows.append((name, *(_share(n, len(group)) for n, (_, group) in zip(counts, groups, strict=True))))
     rows.append(("sum", *(str(len(group)) for _, group in groups)))
     note = "In parentheses the share of all of that birth. none: no relation to the family trees of the best."
-    return Table("Contribution distance d(I)", ("d(I)", *(name for name, _ in groups)), tuple(rows), note)
+    return CountTable("Contribution distance d(I)", ("d(I)", *(name for name, _ in groups)), tuple(rows), note)
 
 
-def rank_table(history: History) -> Table:
+def rank_table(history: History) -> CountTable:
     """Children beside their parents, by birth and rank (Tables 19 to 25)."""
     rows = []
     for birth in BIRTHS:
@@ -84,10 +84,10 @@ def rank_table(history: History) -> Table:
         "parentheses the share of all of that birth; the ratio is that of the two counts."
     )
     head = ("birth", "rank", "individuals", "of them d = 0", "ratio")
-    return Table("Children beside their parents", head, tuple(rows), note)
+    return CountTable("Children beside their parents", head, tuple(rows), note)
 
 
-def correlation_table(history: History) -> Table:
+def correlation_table(history: History) -> CountTable:
     """Chi-squared tests of pairs of predicates, with two controls (Table 26)."""
     rows = [
         (f"{one.row}", one.first, one.second, f"{one.among} ({one.count})", _statistic(one.test), _sign(one.test),
@@ -99,10 +99,10 @@ def correlation_table(history: History) -> Table:
         "count is below 5, so the statistic is only roughly known. Rows 16 and 17 are controls."
     )
     head = ("row", "first", "second", "among", "χ²", "sign", "")
-    return Table("Are two predicates independent?", head, tuple(rows), note)
+    return CountTable("Are two predicates independent?", head, tuple(rows), note)
 
 
-def family_line_table(history: History) -> Table:
+def family_line_table(history: History) -> CountTable:
     """The family trees of the best as Markov processes (Table 11)."""
     found = family_lines(history)
     rows = []
@@ -119,7 +119,7 @@ def family_line_table(history: History) -> Table:
         f"the critical value at chance {SIGNIFICANCE:g}, which is computed from the degrees of freedom."
     )
     head = ("hypothesis", "words", "degrees", "χ²", "critical", "in the paper", "")
-    return Table("Family lines as Markov processes", head, tuple(rows), note)
+    return CountTable("Family lines as Markov processes", head, tuple(rows), note)
 
 
 def _by_birth(history: History) -> list[tuple[str, list[Member]]]:

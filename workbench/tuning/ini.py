@@ -18,14 +18,14 @@ _DEFAULTS = "DEFAULT"
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class IniOption:
     """The value of an option, lines joined by newlines, and the line of the file where it begins, from 1."""
 
     value: str
     line: int
 
 
-def read_ini(text: str) -> Mapping[str, Mapping[str, Option]]:
+def read_ini(text: str) -> Mapping[str, Mapping[str, IniOption]]:
     """Sections and their options; options' names are in small letters, sections' as written.
 
     A line that begins with white space continues the value before it. `#` and `;` begin a comment at the start of a
@@ -52,7 +52,7 @@ def read_ini(text: str) -> Mapping[str, Mapping[str, Option]]:
         value = [_first_line(option["value"])]
         current[option["name"].rstrip().lower()] = (value, number)
     joined = {
-        name: {key: Option("\n".join(lines), number) for key, (lines, number) in options.items()}
+        name: {key: IniOption("\n".join(lines), number) for key, (lines, number) in options.items()}
         for name, options in sections.items()
     }
     defaults = joined.pop(_DEFAULTS, {})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.amounts import seconds_text
 from workbench.backends.base import Instance
 from workbench.graph.diagnostics import REPEATED
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 
 LoopTimes = tuple[tuple[str, float], ...]
 """Names of loops and their seconds a step, in the order of the plan."""

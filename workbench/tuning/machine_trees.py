@@ -12,7 +12,7 @@ DERIVED = "derived"
 _TOGETHER = ("C", "G", "T", "B")  # numbers of one loop nest, team, launch or compiler
 
 
-class Row(Protocol):
+class TunedRow(Protocol):
     """What is tuned: its name, the section that it belongs to, and what it concerns."""
 
     @property
@@ -28,7 +28,7 @@ class Row(Protocol):
         """Of a value or loop, "" for what concerns all."""
 
 
-def machine_tree(text: str, rows: Sequence[Row], sections: Mapping[str, str]) -> VariableTree:
+def machine_tree(text: str, rows: Sequence[TunedRow], sections: Mapping[str, str]) -> VariableTree:
     """The tree of a text over what is tuned, or `derived_tree`; names are those of `rows` or of sections.
 
     A section stands for all of its choices that the text does not name. What is not named at all is a node of its own
@@ -63,7 +63,7 @@ def machine_tree(text: str, rows: Sequence[Row], sections: Mapping[str, str]) ->
     return VariableTree(tree.variables, (*tree.children, *rest)) if rest else tree
 
 
-def derived_tree(rows: Sequence[Row]) -> VariableTree:
+def derived_tree(rows: Sequence[TunedRow]) -> VariableTree:
     """What follows from how plans are made: siblings are independent, given all others.
 
     Launch numbers of a loop matter to its own launches alone. Numbers of the team of threads, of launches, of tiles of

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from workbench.tuning.search_space import Costs, Outlook, Point
-from workbench.tuning.strategies.base import Known, Origin, Strategy
+from workbench.tuning.strategies.base import Known, PointOrigin, Strategy
 
 MOST_REPEATS = 20_000
 """Proposals in a row of points that are known or under way, after which a strategy counts as having no other."""
@@ -28,7 +28,7 @@ class Begun:
     point: Point
     asked: int
     after: int
-    origin: Origin
+    origin: PointOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Search:
         """A point that was told and is the same program."""
         return None if self._outlook is None else self._twins.get(self._outlook.key(point))
 
-    def _measured(self, origin: Origin) -> Origin:
+    def _measured(self, origin: PointOrigin) -> PointOrigin:
         """The origin with the parents that were measured, of which those given may be other points."""
         parents = (one if one in self._known else self._twin(one) or one for one in origin.parents)
         return replace(origin, parents=tuple(parents))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -14,8 +15,8 @@ from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
-from workbench.tuning.background_run import BackgroundRun, State
-from workbench.tuning.experiment import Experiment, Plan
+from workbench.tuning.background_run import BackgroundTask, State
+from workbench.tuning.experiment import Experiment, ExperimentPlan, PreparedStudy
 from workbench.tuning.following import follow, wait_for_writer
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
@@ -66,7 +67,7 @@ class Best:
         return self.individual.outcome.error
 
 
-class Study(BackgroundRun):
+class Study(BackgroundTask):
     """A tuning, in progress or finished. Any thread may use it.
 
     `individuals` are all candidates that were tried, in order; `best` is the fastest that passed all checks, or None.
@@ -80,7 +81,7 @@ class Study(BackgroundRun):
         self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
         self._races: list[Race] = []
-        self._plan: Plan | None = None
+        self._plan: ExperimentPlan | None = None
         self._began = (0.0, 0)  # seconds by the monotonic clock, and how many individuals there were
         self._follower: threading.Thread | None = None
         self._reading = threading.Lock()
@@ -264,9 +265,10 @@ class Study(BackgroundRun):
 
         Without any change, the study's own file is continued, and none of its candidates is measured again.
         """
-        from workbench.tuning.afterwards import Further, refine
+        from workbench.tuning.afterwards import Further, prepare_further
 
-        return refine(self, shape, values, Further(budget, strategy, top, seed, path, only, tuple(fixed), threads))
+        further = Further(budget, strategy, top, seed, path, only, tuple(fixed), threads)
+        return begin_prepared(prepare_further(self, shape, values, further))
 
     def __repr__(self) -> str:
         """One line: state, how many individuals, the best score, the time that is left."""
@@ -304,14 +306,14 @@ class Study(BackgroundRun):
             self._changed.notify_all()
         self._tell()
 
-    def _begin(self, plan: Plan, ledger: Ledger) -> None:
+    def _begin(self, plan: ExperimentPlan, ledger: Ledger) -> None:
         """Run in a thread of its own, which closes the ledger."""
         self._read(ledger)
         self.state = "running"
         self._plan, self._began = plan, (plan.begun, len(self._individuals))
         self._start(lambda: self._run(plan, ledger), "study")
 
-    def _run(self, plan: Plan, ledger: Ledger) -> State:
+    def _run(self, plan: ExperimentPlan, ledger: Ledger) -> State:
         with ledger:
             try:
                 self._experiment(plan, ledger)
@@ -322,7 +324,7 @@ class Study(BackgroundRun):
             ledger.say(over)
         return over
 
-    def _experiment(self, plan: Plan, ledger: Ledger) -> None:
+    def _experiment(self, plan: ExperimentPlan, ledger: Ledger) -> None:
         ledger.say("running")
         evaluator = plan.evaluator()
         try:
@@ -338,7 +340,7 @@ class Study(BackgroundRun):
 
 
 def begin_study(
-    path: Path, plan: Plan, about: Mapping[str, Any], listeners: Sequence[Callable[[Study], None]] = ()
+    path: Path, plan: ExperimentPlan, about: Mapping[str, Any], listeners: Sequence[Callable[[Study], None]] = ()
 ) -> Study:
     """Open the ledger, check that it is of this program and place, and begin. TuningError if it is of another one.
 
@@ -362,6 +364,18 @@ def begin_study(
         ledger.close()
         raise
     study._begin(plan, ledger)
+    return study
+
+
+def begin_prepared(prepared: PreparedStudy) -> Study:
+    """Begin what `prepare_study` or `prepare_further` returned; returns at once."""
+    try:
+        study = begin_study(prepared.path, prepared.plan, prepared.about, (prepared.listener,))
+    except BaseException:
+        prepared.remove()
+        raise
+    study.setup = prepared.setup
+    weakref.finalize(study, prepared.remove)
     return study
 
 

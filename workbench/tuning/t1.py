@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import TuningError
-from workbench.tuning.formats import Table, Value
+from workbench.tuning.formats import MeasurementTable, Value
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 
 _MOST_VALUES = 100_000  # of one parameter
@@ -43,7 +43,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {"list": list, "range": range, "m
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class T1Problem:
     """A problem as read: its name, and the values that stand for a space's texts, by parameter."""
 
     name: str
@@ -51,7 +51,7 @@ class Problem:
     values: Mapping[str, tuple[Value, ...]]
 
 
-def write_t1(table: Table) -> str:
+def write_t1(table: MeasurementTable) -> str:
     """The problem of a table. The format knows no language of a CPU; "C" stands for programs on one."""
     parameters = [
         {
@@ -72,7 +72,7 @@ def write_t1(table: Table) -> str:
     return json.dumps(problem, indent=1) + "\n"
 
 
-def read_t1(text: str) -> Problem:
+def read_t1(text: str) -> T1Problem:
     """The problem in a text; points that break a condition are not legal. TuningError says what is wrong."""
     try:
         problem = json.loads(text)
@@ -93,7 +93,7 @@ def read_t1(text: str) -> Problem:
     parameters = tuple(TuningParameter(name, tuple(map(str, given)), ordered[name]) for name, given in values.items())
     found = SearchSpace(parameters, legal)
     legal((0,) * len(parameters))  # a name that is no parameter is refused now
-    return Problem(name, found, values)
+    return T1Problem(name, found, values)
 
 
 def _values(name: str, expression: str) -> tuple[Value, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.errors import TuningError
 from workbench.run.whole_file import whole_file
-from workbench.tuning.formats import Row, Table, value_of, write_table
+from workbench.tuning.formats import ConfigurationRow, MeasurementTable, value_of, write_table
 from workbench.tuning.replay import Landscape
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 from workbench.tuning.t1 import write_t1
@@ -19,7 +19,7 @@ from workbench.tuning.trials import Individual, Outcome
 _IMPORTED = "imported"
 
 
-def table_of(about: Mapping[str, Any], individuals: Sequence[Individual]) -> Table:
+def table_of(about: Mapping[str, Any], individuals: Sequence[Individual]) -> MeasurementTable:
     """All individuals of a study, with all samples, those of races after the first ones."""
     if "values" not in about:
         raise TuningError(
@@ -29,7 +29,9 @@ def table_of(about: Mapping[str, Any], individuals: Sequence[Individual]) -> Tab
     values = [tuple(value_of(text) for text in texts) for texts in about["values"]]
     rows = tuple(_row(one, values) for one in individuals)
     extents = tuple(about["extents"])
-    return Table(about["program"], about["backend"], extents, dict(zip(about["tunables"], values, strict=True)), rows)
+    return MeasurementTable(
+        about["program"], about["backend"], extents, dict(zip(about["tunables"], values, strict=True)), rows
+    )
 
 
 def write_study(about: Mapping[str, Any], individuals: Sequence[Individual], form: str, path: Path) -> Path:
@@ -44,7 +46,7 @@ def write_study(about: Mapping[str, Any], individuals: Sequence[Individual], for
     return path
 
 
-def landscape_of(table: Table) -> Landscape:
+def landscape_of(table: MeasurementTable) -> Landscape:
     """A table to replay strategies on; only its configurations are legal, those that failed have no cost."""
     points = _points(table)
     known = set(points)
@@ -53,7 +55,7 @@ def landscape_of(table: Table) -> Landscape:
     return Landscape(table.name, space, {point: min(row) for point, row in samples.items()}, samples)
 
 
-def keep_table(table: Table, path: Path) -> None:
+def keep_table(table: MeasurementTable, path: Path) -> None:
     """A new ledger at `path` with the rows of a table as individuals. TuningError if something is there."""
     from workbench.tuning.ledger import open_ledger
 
@@ -76,14 +78,14 @@ def keep_table(table: Table, path: Path) -> None:
         ledger.say("done")
 
 
-def _row(one: Individual, values: Sequence[tuple[Any, ...]]) -> Row:
+def _row(one: Individual, values: Sequence[tuple[Any, ...]]) -> ConfigurationRow:
     found = one.outcome
     chosen = tuple(texts[at] for texts, at in zip(values, one.point, strict=True))
     samples = (*found.samples, *one.finals)
-    return Row(chosen, found.status, samples, found.build_seconds, found.run_seconds, one.told, found.tail)
+    return ConfigurationRow(chosen, found.status, samples, found.build_seconds, found.run_seconds, one.told, found.tail)
 
 
-def _individual(number: int, point: Point, row: Row, table: Table, cells: int) -> Individual:
+def _individual(number: int, point: Point, row: ConfigurationRow, table: MeasurementTable, cells: int) -> Individual:
     outcome = Outcome(row.status, row.samples, "", row.build_seconds, row.run_seconds, row.tail)
     valued = dict(zip(table.parameters, row.values, strict=True))
     changes = ", ".join(f"{name} = {value}" for name, value in valued.items())
@@ -92,7 +94,7 @@ def _individual(number: int, point: Point, row: Row, table: Table, cells: int) -
     return Individual(number, point, json.dumps(valued), changes, *born, outcome, score, 0, row.told)
 
 
-def _points(table: Table) -> list[Point]:
+def _points(table: MeasurementTable) -> list[Point]:
     places = [{value: at for at, value in enumerate(values)} for values in table.parameters.values()]
     points = []
     for number, row in enumerate(table.rows, start=1):
@@ -105,7 +107,7 @@ def _points(table: Table) -> list[Point]:
     return points
 
 
-def _parameters(table: Table) -> tuple[TuningParameter, ...]:
+def _parameters(table: MeasurementTable) -> tuple[TuningParameter, ...]:
     return tuple(
         TuningParameter(name, tuple(map(str, values)), all(type(value) in (int, float) for value in values))
         for name, values in table.parameters.items()

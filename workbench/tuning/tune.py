@@ -1,4 +1,4 @@
-"""Tune: from a program and a user's values to a study that has begun."""
+"""Tune: from a program and a user's values to all that a study begins with."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 import platform
 import reprlib
 import time
-import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from workbench._version import __version__
 from workbench.backends.processor import available_threads
@@ -20,7 +19,6 @@ from workbench.backends.teams import check_threads
 from workbench.backends.toolchain import X86, Kind, Toolchain, find_toolchain
 from workbench.errors import TuningError
 from workbench.graph import Graph
-from workbench.graph.text import to_text
 from workbench.graph.types import DD
 from workbench.planning.choices import Choices, Meaning
 from workbench.planning.exchange import from_json
@@ -31,15 +29,17 @@ from workbench.run.initial_values import InitialValues, extents_of, read_initial
 from workbench.run.memory import bytes_available
 from workbench.run.schedules import resolved
 from workbench.tuning.budget import read_budget
-from workbench.tuning.experiment import Plan
+from workbench.tuning.experiment import ExperimentPlan, PreparedStudy
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
 from workbench.tuning.search_space import Point
 from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling
-from workbench.tuning.wisdom import Environment, Result, environment_of, keep_or_warn
+from workbench.tuning.wisdom import Environment, StudyResult, environment_of, keep_or_warn
+
+if TYPE_CHECKING:
+    from workbench.tuning.study import Study
 
 # No multiples of a vector, more than two blocks, and more than two tiles but for the widest that reach across steps.
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}
@@ -71,8 +71,10 @@ class TuningRequest:
     steps: int = 10
 
 
-def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, request: TuningRequest) -> Study:
-    """Check everything that can be wrong, then begin; returns at once."""
+def prepare_study(
+    graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, request: TuningRequest
+) -> PreparedStudy:
+    """Check everything that can be wrong, and write what workers read; `begin_prepared` begins the study."""
     begun = time.monotonic()
     _check_steps(graph)
     budget = read_budget(request.budget)
@@ -109,9 +111,9 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     )
     try:
         fields = {n: whole(a, extents_of(graph, n, initial.extents)) for n, a in initial.fields.items()}
-        write_setup(setup, to_text(space.graph), fields, initial.numbers)
+        write_setup(setup, str(space.graph), fields, initial.numbers)
         memory = bytes_available() or 0
-        plan = Plan(
+        plan = ExperimentPlan(
             space,
             lambda: Pool(setup, request.workers, samples=_SAMPLES, memory_bytes=memory),
             prod(initial.extents),
@@ -125,13 +127,10 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
         environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        study = begin_study(path, plan, _about(space, initial, setup, request, environment), (keeper,))
+        return PreparedStudy(path, plan, _about(space, initial, setup, request, environment), setup, keeper, remove)
     except BaseException:
         remove()
         raise
-    study.setup = setup
-    weakref.finalize(study, remove)
-    return study
 
 
 def _check_steps(graph: Graph) -> None:
@@ -211,7 +210,9 @@ def _keeper(
         if study.state in ("done", "stopped") and best is not None:
             evaluations = len(study.individuals)
             keep_or_warn(
-                Result(program, environment, extents, best.choices, best.score, best.gain, evaluations, time.time())
+                StudyResult(
+                    program, environment, extents, best.choices, best.score, best.gain, evaluations, time.time()
+                )
             )
 
     return listen
@@ -263,7 +264,7 @@ def _about(
         "processor": platform.processor() or platform.machine(),
         "threads": setup.threads or available_threads(),
         "process": os.getpid(),
-        "graph": to_text(space.graph),
+        "graph": str(space.graph),
         "numbers": dict(initial.numbers),
         "tree": None if space.space.tree is None else str(space.space.tree),
         "asked": {

@@ -52,7 +52,7 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class StudyResult:
     """The end of a study: its fastest choices, their cell updates a second, and that over the start's (gain).
 
     program: its name. evaluations: individuals of the study. told: seconds since 1970. version: of the workbench.
@@ -80,11 +80,11 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WisdomFile:
     """What a file says: its results, how many lines were damaged, and lines that only a later version reads."""
 
     path: Path
-    results: tuple[Result, ...] = ()
+    results: tuple[StudyResult, ...] = ()
     damaged: int = 0
     later: tuple[str, ...] = ()
 
@@ -108,13 +108,13 @@ def environment_of(key: str, backend: str, threads: int = 0) -> Environment:
     return Environment(key, backend, identity.device, identity.compiler, count)
 
 
-def read_wisdom(path: Path | None = None) -> Kept:
+def read_wisdom(path: Path | None = None) -> WisdomFile:
     """All that the file says, nothing if there is none. OSError if it cannot be read."""
     file = path or wisdom_path()
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
-        return Kept(file)
+        return WisdomFile(file)
     results, later, damaged = [], [], 0
     for line in filter(str.strip, lines):
         try:
@@ -125,10 +125,10 @@ def read_wisdom(path: Path | None = None) -> Kept:
                 results.append(_result(record))
         except (ValueError, KeyError, TypeError, PlanError):
             damaged += 1
-    return Kept(file, tuple(results), damaged, tuple(later))
+    return WisdomFile(file, tuple(results), damaged, tuple(later))
 
 
-def keep(result: Result, path: Path | None = None) -> None:
+def keep(result: StudyResult, path: Path | None = None) -> None:
     """Add a result; of two of one environment and size the faster stays, or the one of the present version.
 
     Damaged lines are dropped, which a WisdomWarning says. OSError if the file cannot be written.
@@ -143,7 +143,7 @@ def keep(result: Result, path: Path | None = None) -> None:
         kept = read_wisdom(file)
         if kept.damaged:
             _warn(f"{file} had {counted(kept.damaged, 'damaged line')}, which {_was(kept.damaged)} dropped")
-        best: dict[tuple[Environment, tuple[int, ...]], Result] = {}
+        best: dict[tuple[Environment, tuple[int, ...]], StudyResult] = {}
         for one in (*kept.results, result):
             known = best.get((one.environment, one.extents))
             if known is None or one.score > known.score or one.version != known.version:
@@ -155,14 +155,14 @@ def keep(result: Result, path: Path | None = None) -> None:
         os.close(lock)
 
 
-def forget(path: Path | None = None) -> Kept:
+def forget(path: Path | None = None) -> WisdomFile:
     """Remove the file and say what it held."""
     kept = read_wisdom(path)
     kept.path.unlink(missing_ok=True)
     return kept
 
 
-def recall(environment: Environment, extents: tuple[int, ...], path: Path | None = None) -> Result | None:
+def recall(environment: Environment, extents: tuple[int, ...], path: Path | None = None) -> StudyResult | None:
     """The result of this environment at the nearest size, the faster of two; None if none is near."""
     try:
         kept = read_wisdom(path)
@@ -176,7 +176,7 @@ def recall(environment: Environment, extents: tuple[int, ...], path: Path | None
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class WisdomChooser:
     """Chooses for a simulation what was found before; `own` are the choices where nothing was."""
 
     own: Choices
@@ -195,7 +195,7 @@ class Best:
         return found.choices, str(found)
 
 
-def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | None) -> Choices | Best:
+def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | None) -> Choices | WisdomChooser:
     """What `simulate` was told: choices, "best", or a schedule beside those of the machine. RunError, PlanError."""
     if not isinstance(choices, str):
         found = given_choices(own, choices)
@@ -204,10 +204,12 @@ def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | Non
         raise RunError(f"choices={choices!r} is unknown", advice="Use choices='best', or a record of choices.")
     if schedule is not None:
         raise RunError("choices='best' and schedule= are both given", advice="Give one: the best may be of either.")
-    return Best(own)
+    return WisdomChooser(own)
 
 
-def found_before(graph: Graph, own: Choices, backend: str, extents: tuple[int, ...], threads: int = 0) -> Result | None:
+def found_before(
+    graph: Graph, own: Choices, backend: str, extents: tuple[int, ...], threads: int = 0
+) -> StudyResult | None:
     """The result for a program that can be planned by it; `meaning` stays that of `own`. Never an error."""
     try:
         environment = environment_of(simplify(retype(graph, own.meaning)).fingerprint(), backend, threads)
@@ -225,7 +227,7 @@ def found_before(graph: Graph, own: Choices, backend: str, extents: tuple[int, .
     return found
 
 
-def keep_or_warn(result: Result) -> None:
+def keep_or_warn(result: StudyResult) -> None:
     """Keep what a study found, with a WisdomWarning where that fails."""
     try:
         keep(result)
@@ -233,7 +235,7 @@ def keep_or_warn(result: Result) -> None:
         _warn(f"what the study of {result.program} found is not kept: {error.filename}: {error.strerror}")
 
 
-def _result(record: Mapping[str, Any]) -> Result:
+def _result(record: Mapping[str, Any]) -> StudyResult:
     environment, extents = Environment(**record["place"]), tuple(map(int, record["extents"]))
     score, gain = float(record["score"]), float(record["gain"])
     if (
@@ -246,10 +248,10 @@ def _result(record: Mapping[str, Any]) -> Result:
     choices = from_json(json.dumps(record["choices"]))
     program, evaluations = str(record["program"]), int(record["evaluations"])
     told, version = float(record["told"]), str(record["version"])
-    return Result(program, environment, extents, choices, score, gain, evaluations, told, version)
+    return StudyResult(program, environment, extents, choices, score, gain, evaluations, told, version)
 
 
-def _line(result: Result) -> str:
+def _line(result: StudyResult) -> str:
     record = {
         "format": FORMAT,
         "program": result.program,

@@ -15,7 +15,7 @@ from workbench.planning.plan import Plan
 from workbench.tuning.general_study import GeneralStudy
 from workbench.tuning.history import History
 from workbench.tuning.study import Study
-from workbench.views.graph.view import open_graph_view
+from workbench.views.graph.open import open_graph_view
 from workbench.views.inspection.inspection import Inspected
 from workbench.views.page.live import in_terminal
 from workbench.views.plan.view import open_plan_view

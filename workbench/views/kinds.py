@@ -9,10 +9,10 @@ from typing import Any, Literal
 from workbench.errors import RunError
 from workbench.views.field.open import open_field_view
 from workbench.views.field.summary import summarise
+from workbench.views.graph.open import open_graph_view
 from workbench.views.graph.summary import summarise_graph
-from workbench.views.graph.view import open_graph_view
+from workbench.views.launch.open import open_launch_view
 from workbench.views.launch.summary import summarise_launch
-from workbench.views.launch.view import open_launch_view
 from workbench.views.plan.summary import summarise_plan
 from workbench.views.plan.view import open_plan_view
 from workbench.views.source.summary import summarise_source

@@ -12,7 +12,7 @@ from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.parts import Parts
 from workbench.tuning.strategies.portfolio import Portfolio
-from workbench.tuning.strategies.sweep import Sweep
+from workbench.tuning.strategies.sweep import CoordinateSweep
 
 LANDSCAPES = Path(__file__).parent.parent / "landscapes"
 SEEDS = range(10)
@@ -70,7 +70,7 @@ def needed(loops, space, strategy):
     return sorted(found)
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Independence])
+@pytest.mark.parametrize("strategy", [CoordinateSweep, Independence])
 @pytest.mark.parametrize("shared", [False, True])
 def test_loops_are_searched_in_the_same_evaluations(strategy, shared):
     """Of 49 combinations of one loop; six loops take little more than it, and apart up to all of the budget."""
@@ -87,7 +87,7 @@ def test_portfolio_is_led_by_them():
     assert median(together) <= 0.7 * median(apart)
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Independence])
+@pytest.mark.parametrize("strategy", [CoordinateSweep, Independence])
 def test_parts_that_depend_on_each_other_are_noticed(strategy):
     """Each loop says that it is fastest with numbers by which the others are slow; the best is found all the same."""
     space = SearchSpace(tuple(TuningParameter(name, tuple("0123")) for name in "abc"), parts=((0,), (1,), (2,)))
@@ -105,7 +105,7 @@ def test_parts_that_depend_on_each_other_are_noticed(strategy):
         assert run.solved_after is not None
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Independence])
+@pytest.mark.parametrize("strategy", [CoordinateSweep, Independence])
 def test_numbers_that_fail_do_not_hide_those_of_other_loops(strategy):
     """A block that cannot be launched fails for all loops of its evaluation."""
     space = SearchSpace(
@@ -134,7 +134,7 @@ def test_loops_without_times_are_searched_as_everything_else():
     def parts(point):
         return () if point[0] else (1.0 + abs(point[1] - 2), 1.0 + abs(point[2] - 2), None)
 
-    for strategy in (Sweep, Independence):
+    for strategy in (CoordinateSweep, Independence):
         for seed in SEEDS:
             run = replay(strategy(space, (), seed), cost, 60, lambda value: value == 7.0, parts)
             assert run.solved_after is not None
@@ -145,7 +145,7 @@ def test_a_search_with_parts_goes_on_in_the_state_in_which_it_was():
 
     def driven(history):
         rows = list(history)
-        search = Search(Sweep(loops.space, (), 3))
+        search = Search(CoordinateSweep(loops.space, (), 3))
         search.go_on(rows)
         while len(rows) < 60 and (begun := search.begin()) is not None:
             costs, score = loops.parts(begun.point), 1.0 / loops.cost(begun.point)

@@ -9,13 +9,13 @@ from workbench.tuning.replay import replay
 from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
-from workbench.tuning.strategies.paraiso import Individual, Paraiso, _triangulated, effects
+from workbench.tuning.strategies.paraiso import Paraiso, ScoredPoint, _triangulated, effects
 from workbench.tuning.strategies.portfolio import ENGINES, Portfolio
 from workbench.tuning.strategies.surrogate import Surrogate
-from workbench.tuning.strategies.sweep import Sweep
+from workbench.tuning.strategies.sweep import CoordinateSweep
 
-ALL = (Exhaustive, Randomly, Sweep, Paraiso, Independence, Surrogate, Portfolio)
-SEARCHES = (Sweep, Paraiso, Independence, Surrogate, Portfolio)
+ALL = (Exhaustive, Randomly, CoordinateSweep, Paraiso, Independence, Surrogate, Portfolio)
+SEARCHES = (CoordinateSweep, Paraiso, Independence, Surrogate, Portfolio)
 SPACE = SearchSpace(tuple(TuningParameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
 POINTS = tuple(SPACE)
 
@@ -66,7 +66,7 @@ def test_sweep_of_independent_parameters_takes_one_pass():
     """From a legal start at most 1 + 4 x 4 points, then one pass that changes nothing: all of its points known."""
     free = SearchSpace(SPACE.parameters)
     for seed in range(20):
-        run = replay(Sweep(free, (), seed), additive, 300, lambda cost: cost == 1.0)
+        run = replay(CoordinateSweep(free, (), seed), additive, 300, lambda cost: cost == 1.0)
         assert run.solved_after <= 17
 
 
@@ -107,7 +107,7 @@ def test_paraiso_is_asynchronous():
 def test_triangulation_takes_what_the_better_two_changed(base, secondary, primary, child):
     """The table of the paper's section 3.3, bit by bit."""
     scored = ((primary, 3.0), (secondary, 2.0), (base, 1.0))
-    parents = [Individual((bit,), "start", score=score) for bit, score in scored]
+    parents = [ScoredPoint((bit,), "start", score=score) for bit, score in scored]
     assert _triangulated(random.Random(), SearchSpace((TuningParameter("x", ("0", "1")),)), parents) == (child,)
 
 
@@ -129,7 +129,7 @@ def test_hot_draws_ignore_differences_and_cold_ones_do_not():
     """At most temperature T each draw prefers the better by exp(-(mu_top - mu) / (T + ...)), never the worse."""
     strategy = Paraiso(SPACE, (), 2)
     for point, score in zip(POINTS[:4], (100.0, 99.9, 50.0, 10.0), strict=True):
-        strategy.population[point] = Individual(point, "start", (), score)
+        strategy.population[point] = ScoredPoint(point, "start", (), score)
     passed = list(strategy.population.values())
     cold = [strategy._parents(passed, 1, 1.0)[0].score for _ in range(400)]
     hot = [strategy._parents(passed, 1, 1000.0)[0].score for _ in range(400)]
@@ -183,7 +183,7 @@ def test_portfolio_goes_on_while_scores_are_missing():
 def test_every_search_knows_what_others_measured():
     """A point that another search has measured becomes a parent, and a sweep goes on from it."""
     optimum = (3, 1, 4, 0)
-    breeding, sweep = Paraiso(SPACE, (), 1), Sweep(SPACE, (), 1)
+    breeding, sweep = Paraiso(SPACE, (), 1), CoordinateSweep(SPACE, (), 1)
     for strategy in (breeding, sweep):
         strategy.tell(optimum, 1.0)
         replay(strategy, additive, 60)
@@ -230,7 +230,7 @@ def of_families(point):
     return 1.0 + wrong
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Portfolio])
+@pytest.mark.parametrize("strategy", [CoordinateSweep, Portfolio])
 def test_ties_are_changed_together_before_they_are_split(strategy):
     """No single change gains anything, so that a search of single ones never begins to climb."""
     start = ((0,) * 60,)

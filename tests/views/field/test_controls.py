@@ -12,7 +12,7 @@ from workbench.views.field.controls import (
     Point,
     Reset,
     SetParam,
-    Step,
+    StepOnce,
     Turn,
     read_control,
 )
@@ -23,7 +23,7 @@ from workbench.views.field.controls import (
     [
         ({"type": "play"}, Play()),
         ({"type": "pause"}, Pause()),
-        ({"type": "step"}, Step()),
+        ({"type": "step"}, StepOnce()),
         ({"type": "reset"}, Reset()),
         ({"type": "pace", "value": None}, Pace(None)),
         ({"type": "pace", "value": 10}, Pace(10.0)),

@@ -11,7 +11,7 @@ from workbench.errors import FieldError, RunError
 from workbench.run.hooks import watch
 from workbench.run.rewinding import remember, rewind
 from workbench.run.snapshots import Snapshot, take_snapshot
-from workbench.views.field.curves import MOST_POINTS, History, profiles
+from workbench.views.field.curves import MOST_POINTS, TimeSeries, profiles
 from workbench.views.field.figure import svg_of
 from workbench.views.field.flags import find_wrong
 from workbench.views.field.looking import MOST_PROBES, Looking, pictured_names
@@ -46,7 +46,7 @@ def chart(looking, group):
 
 
 def test_history_keeps_all_of_a_short_run_and_an_even_part_of_a_long_one():
-    history = History()
+    history = TimeSeries()
     for step in range(10 * MOST_POINTS):
         history.append(step, -step)
     curve = history.curve("u")
@@ -55,7 +55,7 @@ def test_history_keeps_all_of_a_short_run_and_an_even_part_of_a_long_one():
     assert len(curve.places) <= MOST_POINTS
     assert (curve.values == -curve.places).all()
     assert len(set(np.diff(curve.places[:-1]))) == 1
-    assert History().curve("u").places.shape == (0,)
+    assert TimeSeries().curve("u").places.shape == (0,)
 
 
 def test_probe_follows_a_cell_over_time(simulation, looking):

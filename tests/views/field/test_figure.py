@@ -16,7 +16,7 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.bitmap_font import small_letters
 from workbench.views.drawing.numbers import apart, beside, short, ticks
 from workbench.views.field.animation import MOST_FRAMES, Recorder
-from workbench.views.field.curves import Chart, Curve
+from workbench.views.field.curves import Chart, ChartLine
 from workbench.views.field.figure import CURVE_COLOURS, chart_svg, chart_words, svg_of
 from workbench.views.field.palettes import colour_table
 from workbench.views.field.still import png_of
@@ -38,7 +38,9 @@ def images(svg):
 
 
 def chart_of(*curves, group="probes"):
-    made = tuple(Curve(name, np.asarray(places, float), np.asarray(values, float)) for name, places, values in curves)
+    made = tuple(
+        ChartLine(name, np.asarray(places, float), np.asarray(values, float)) for name, places, values in curves
+    )
     return Chart(group, "u <here>", "t", "s", "u", "m", made)
 
 

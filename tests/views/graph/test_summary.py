@@ -5,9 +5,9 @@ from typing import get_args
 
 import pytest
 
-from tests.planning.rolled import TWICE, plan_of
+from tests.kit.cells import CHAIN, HELLO
+from tests.kit.rolled import TWICE, plan_of
 from tests.programs import all_programs
-from tests.views.cells import CHAIN, HELLO
 from workbench.graph import Kernel, formula, own_name
 from workbench.graph.instructions import Instruction
 from workbench.machine import trace

@@ -6,7 +6,8 @@ from tests.views.page.pane_ear import Ear
 from workbench.graph import Arith
 from workbench.machine import trace
 from workbench.views.graph.marks import DOUBLE_DOUBLE, SINGLE
-from workbench.views.graph.view import GraphView, open_graph_view
+from workbench.views.graph.open import open_graph_view
+from workbench.views.graph.view import GraphView
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.retyping import AS_DECLARED, asked_type
 

@@ -6,12 +6,13 @@ import re
 import pytest
 from ipywidgets.widgets import widget
 
-from tests.views.cells import HELLO
+from tests.kit.cells import HELLO
 from tests.views.page.pane_ear import Ear
 from workbench.machine import trace
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 from workbench.views.graph.layout import lay_out_graph
-from workbench.views.graph.view import GraphView, open_graph_view
+from workbench.views.graph.open import open_graph_view
+from workbench.views.graph.view import GraphView
 from workbench.views.inspection.inspection import Inspection, Measurement, Status
 from workbench.views.page.live import LIVE_ADVICE, MIME
 
@@ -106,7 +107,7 @@ def test_closed_view_hears_no_more(view):
 
 
 def test_without_the_libraries_there_is_a_picture_and_the_name_of_the_extra(monkeypatch):
-    monkeypatch.setattr("workbench.views.graph.view.find_spec", lambda name: None)
+    monkeypatch.setattr("workbench.views.graph.open.find_spec", lambda name: None)
     view = trace(HELLO, name="hello").view()
     bundle = view._repr_mimebundle_()
     assert LIVE_ADVICE in bundle["text/plain"]
@@ -146,6 +147,7 @@ class TestALargeGraph:
     @pytest.fixture(autouse=True)
     def cell(self, monkeypatch):
         cell = Cell()
+        monkeypatch.setattr("workbench.views.graph.open.LARGE", 1)
         monkeypatch.setattr("workbench.views.graph.view.LARGE", 1)
         monkeypatch.setattr("workbench.views.page.slow_notice.in_kernel", lambda: True)
         monkeypatch.setattr("workbench.views.page.slow_notice.display", cell.display)

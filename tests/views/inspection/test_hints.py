@@ -5,7 +5,7 @@ import pytest
 import workbench as wb
 from tests.views.machines import TRADE_OFF
 from workbench.planning.choices import Choices
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.selection import ValueRef
 

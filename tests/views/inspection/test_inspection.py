@@ -5,14 +5,15 @@ import threading
 import numpy as np
 import pytest
 
-from tests.views.cells import CHAIN, HELLO
+from tests.kit.cells import CHAIN, HELLO
 from tests.views.plan.summaries import FIGURES
 from workbench.errors import PlanError, RunError
 from workbench.machine import trace
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, PlanChoices
-from workbench.planning.cost import memory_bytes, step_cost
-from workbench.planning.plan import Storage
+from workbench.planning.cost import step_cost
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan_figures import memory_bytes
 from workbench.views.graph.summary import summarise_graph
 from workbench.views.inspection.flipping import storage_changes
 from workbench.views.inspection.inspection import Inspection, Measurement, Status

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from ipywidgets.widgets import widget
 
-from tests.views.cells import CHAIN, HELLO
+from tests.kit.cells import CHAIN, HELLO
 from workbench.errors import RunError
 from workbench.machine import trace
 from workbench.solvers import hydro
 from workbench.views.inspection.selection import value_named
-from workbench.views.inspector.html import Part, parts_html
+from workbench.views.inspector.html import ViewSection, parts_html
 from workbench.views.inspector.inspector import _TITLES, SIDES, open_inspector
 from workbench.views.kinds import VIEWS
 from workbench.views.page.live import CLOSED_ADVICE, LIVE_ADVICE, MIME
@@ -133,7 +133,9 @@ def test_what_a_saved_notebook_keeps_of_a_large_machine_is_small():
 
 
 def test_a_part_that_is_too_large_is_left_in_words():
-    page = parts_html("m", [Part("graph", "Graph", "3 values", "x" * 200_000), Part("plan", "Plan", "", "<table>")])
+    page = parts_html(
+        "m", [ViewSection("graph", "Graph", "3 values", "x" * 200_000), ViewSection("plan", "Plan", "", "<table>")]
+    )
     assert "x" * 100 not in page
     assert "left out: 200 kB" in page
     assert "3 values" in page
@@ -141,6 +143,6 @@ def test_a_part_that_is_too_large_is_left_in_words():
 
 
 def test_names_and_words_are_escaped():
-    page = parts_html("a<b", [Part("new", "New", "<script>")])
+    page = parts_html("a<b", [ViewSection("new", "New", "<script>")])
     assert "a&lt;b" in page
     assert "&lt;script&gt;" in page

@@ -19,8 +19,9 @@ from workbench.views.inspection.following import follow, inspect_machine
 from workbench.views.inspection.inspection import Measurement
 from workbench.views.launch.drawing import draw_launch, footprint, owner_colour, plane_of
 from workbench.views.launch.facts import find_facts, known_facts, small_extents
+from workbench.views.launch.open import open_launch_view
 from workbench.views.launch.summary import ASSUMED_REGISTERS, Findings, describe_launch, summarise_launch
-from workbench.views.launch.view import LaunchView, open_launch_view
+from workbench.views.launch.view import LaunchView
 
 HEAT = wb.trace(
     """\

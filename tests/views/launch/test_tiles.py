@@ -1,6 +1,6 @@
 """What a launch view says of steps that run in tiles."""
 
-from tests.planning.tiled_kernels import FIGURES
+from tests.kit.tiled_kernels import FIGURES
 from workbench.machine import trace
 from workbench.views.launch.summary import describe_launch, summarise_launch
 from workbench.views.launch.tiles import locality_lines

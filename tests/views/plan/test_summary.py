@@ -10,7 +10,8 @@ from tests.views.machines import trade_off, wave
 from tests.views.plan.summaries import FIGURES, summary_of
 from workbench.amounts import bytes_text, seconds_text
 from workbench.errors import PlanError
-from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
+from workbench.planning.cost import HostFigures, bound_seconds, step_cost
+from workbench.planning.plan_figures import memory_bytes
 from workbench.views.graph.summary import describe_graph, summarise_graph
 from workbench.views.graph.words import storage_text
 from workbench.views.inspection.selection import values_of

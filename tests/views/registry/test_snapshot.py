@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 
 import workbench as wb
-from tests.backends.fake_cupy import FakeCupy
+from tests.kit.fake_cupy import FakeCupy
 from tests.programs.wave import TEXT, start
 from workbench.backends.cuda import CudaBackend
 from workbench.views.registry.snapshot import compiler_words, moved_bytes, registry, summarise_living

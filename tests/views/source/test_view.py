@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.views.ear import Ear, body
+from tests.kit.ear import Ear, body
 from tests.views.machines import trade_off
 from workbench.errors import PlanError, RunError
 from workbench.machine import trace

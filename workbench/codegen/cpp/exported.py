@@ -14,9 +14,10 @@ from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.graph import Static
 from workbench.planning.axes import listed
+from workbench.planning.kernel_plan import Axes
 from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import cells_a_thread, host_buffers, partial_words
-from workbench.planning.plan import Axes, Plan
+from workbench.planning.plan import Plan
 
 _TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
 _INCLUDE = re.compile(r'^#include "(stencil_\w+\.h)"\n', re.MULTILINE)
@@ -77,7 +78,7 @@ class ExportContext:
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """What a build is told: flags for speed, flags that keep bits, and when a second thread pays."""
+    """Arguments of a build: flags for speed, flags that keep bits, and from which size a second thread pays."""
 
     tuning: str
     meaning: str

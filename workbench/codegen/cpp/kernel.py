@@ -33,19 +33,20 @@ from workbench.codegen.running_order import (
 from workbench.codegen.scatters import scatter_sweep
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Target, type_name
+from workbench.codegen.spelling import TargetLanguage, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.turns import Stage, stages_of
+from workbench.codegen.turns import LoopStage, stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.types import DD
+from workbench.planning.kernel_plan import Chain, Fill, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key, loop_names
-from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Plan
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
 
 
-def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
+def kernel_code(plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> KernelCode:
     """Everything the templates write for one kernel, in an order that depends on the plan alone.
 
     `functions` gives names to functions and is shared by the plan's kernels.
@@ -66,7 +67,7 @@ def has_steady_ghosts(plan: Plan) -> bool:
 class _HostWriter(KernelWriter):
     """Collects sweeps and rules of a kernel's two steps; equal ones are written once."""
 
-    def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
+    def __init__(self, plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> None:
         super().__init__(plan, kernel, target, functions)
         # Tags differ between kernels: no kernel has more rules than nodes.
         before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(kernel.kernel.name)]
@@ -280,8 +281,8 @@ class _HostWriter(KernelWriter):
             tuple(used),
             rings_of(self.kernel.kernel, step.fills[chain.fills[0]].node) if chain.fills else (),
         )
-        wish = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
-        name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(wish))).name
+        preferred = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
+        name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(preferred))).name
         stored = (h for m in chain.members for h in beyond_domain(step.subkernels[m.subkernel]))
         return Phase((), (), (), lost_tags(h for h in stored if h.node not in planes), chains=(name,))
 
@@ -351,7 +352,7 @@ class _HostWriter(KernelWriter):
 
     def _stages(
         self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], outs: Sequence[str], rolls: bool
-    ) -> tuple[Stage, ...]:
+    ) -> tuple[LoopStage, ...]:
         """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for."""
         if code.cuts:
             return stages_of(code.cuts, statements)
@@ -370,8 +371,8 @@ class _HostWriter(KernelWriter):
             "scatter": sweep.scattering,
         }
         kind = next((word for word, how in made.items() if how is not None), "sweep")
-        wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
-        found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
+        preferred = f"{kind}_{sweep.label or len(self.sweeps.records)}"
+        found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(preferred)), own)
         return found.name
 
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
@@ -388,8 +389,8 @@ class _HostWriter(KernelWriter):
 
     def _fill(self, fill: Fill) -> FillCall:
         fresh = self._rules(fill)
-        wish = f"outside_{fresh.label}"
-        rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(wish)))
+        preferred = f"outside_{fresh.label}"
+        rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(preferred)))
         steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
         tag = 1 + self.first_tag + self.rules.records.index(rules) if steady else 0
         shape = self.shape_name(self.axes_of(fill.node))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.codegen.rows import beyond_domain
 from workbench.codegen.running_order import FillCall, ImageCall, StageCode, StepCode, SweepCall, TileCode
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Step
+from workbench.planning.kernel_plan import Step
 from workbench.planning.reach import no_margins
 from workbench.planning.tiled import Tiling
 

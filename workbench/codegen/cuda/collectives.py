@@ -17,7 +17,7 @@ from workbench.codegen.spelling import type_name
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import StorageType
 from workbench.graph.types import I64
-from workbench.planning.plan import Subkernel
+from workbench.planning.kernel_plan import Subkernel
 
 SCRATCH = "scratch"
 PART_NAMES = COLLECTIVE_NAMES | {SCRATCH, "value_at", "digit_at", "store_at", "identity", "result", "outside"}

@@ -11,7 +11,7 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.graph import StorageType
-from workbench.planning.plan import Axes, Margins
+from workbench.planning.kernel_plan import Axes, Margins
 from workbench.planning.towered import Towers
 
 
@@ -62,8 +62,8 @@ class DeviceSweep:
         return "PART_BLOCK" if self.scanning or self.ranking else "STENCIL_BLOCK"
 
     @property
-    def meets(self) -> bool:
-        """Whether threads meet."""
+    def synchronises(self) -> bool:
+        """Whether its threads wait for each other: at barriers or in warp functions."""
         return bool(self.partials or self.scanning or self.ranking) or self.sync_before or self.sync_after
 
 

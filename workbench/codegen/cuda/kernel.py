@@ -38,8 +38,9 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.planning.axes import kept_axes
+from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key
-from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Plan
 
 _TAKEN = RESERVED | {
     *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "planes", "plane", "planes_of"),
@@ -237,8 +238,10 @@ class _DeviceWriter(KernelWriter):
         }
         return self._named_sweep(sweep, f"{kind}_{sweep.label or len(self.device_sweeps.records)}", own)
 
-    def _named_sweep(self, sweep: DeviceSweep, wish: str, own: dict[str, str]) -> DeviceSweep:
-        return self.device_sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
+    def _named_sweep(self, sweep: DeviceSweep, preferred: str, own: dict[str, str]) -> DeviceSweep:
+        return self.device_sweeps.wanted(
+            sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(preferred)), own
+        )
 
     def _fold_launch(self, subkernel: Subkernel) -> LaunchCode:
         """One thread does a kept cell: the folded cells in order, each combined into what a chunk has so far."""
@@ -330,10 +333,10 @@ class _DeviceWriter(KernelWriter):
         read_slots = {read.slot for read in reads}
         for slot, nodes in by_slot.items():
             is_read = slot in read_slots
-            wish = self.value_name(nodes[0], numbered) if is_read else ""
-            wish = wish or f"out_{self.output_name(Home(nodes[0], slot), numbered)}"
+            preferred = self.value_name(nodes[0], numbered) if is_read else ""
+            preferred = preferred or f"out_{self.output_name(Home(nodes[0], slot), numbered)}"
             type_ = self.nodes[nodes[0]].value_type
-            array = found[slot] = names.claim(f"{wish}_array")
+            array = found[slot] = names.claim(f"{preferred}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))
             parameters.append(KernelParameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
         access = {read.node: Linear(found[read.slot]) for read in reads}
@@ -370,14 +373,14 @@ class _DeviceWriter(KernelWriter):
     def _tree_launch(self, node: int, slot: int, buffer: int, uniforms: str) -> LaunchCode:
         type_ = self.nodes[node].value_type
         combine = self.combine(node)
-        wish = f"tree_{type_.name}_{combine.rpartition('combine_')[2]}"
+        preferred = f"tree_{type_.name}_{combine.rpartition('combine_')[2]}"
         tree = Tree("", type_name(type_), combine, uniforms)
-        found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(wish)))
+        found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(preferred)))
         operand = ArrayOperand("partials", "partials", buffer, type_)
         axes = self.axes_of(self.nodes[node].operands[0])
         return LaunchCode(found.name, "tree", (operand,), slot=slot, axes=axes)
 
-    def _scalar_launch(self, statements: tuple[Statement, ...], wish: str) -> LaunchCode:
+    def _scalar_launch(self, statements: tuple[Statement, ...], preferred: str) -> LaunchCode:
         made = Scalars("", statements)
-        found = self.all_scalars.wanted(made, "", lambda s: replace(s, name=self.functions.claim(wish)))
+        found = self.all_scalars.wanted(made, "", lambda s: replace(s, name=self.functions.claim(preferred)))
         return LaunchCode(found.name, "scalars")

@@ -65,7 +65,7 @@ class DeviceUnit:
 class CudaText:
     """The text of one plan and how to run it.
 
-    `waits` says for each `__global__` function, in order of the text, whether its threads meet (barriers, warp
+    `waits` says for each `__global__` function, in order of the text, whether its threads wait (at barriers, in warp
     functions). `marked` is the text with a prefix before each name of its own that `named` fills in.
     """
 
@@ -87,8 +87,8 @@ class CudaText:
 class _PlacedNames(NameBook):
     """Names of functions, all with the prefix."""
 
-    def claim(self, wish: str) -> str:
-        return _PLACE + super().claim(wish)
+    def claim(self, preferred: str) -> str:
+        return _PLACE + super().claim(preferred)
 
 
 def render_cuda(plan: Plan) -> CudaText:
@@ -134,13 +134,13 @@ def _waits(unit: DeviceUnit) -> tuple[tuple[str, bool], ...]:
     waits: list[tuple[str, bool]] = []
     for kernel in unit.kernels:
         waits += [(f.name, False) for f in kernel.fills]
-        waits += [(s.name, s.meets) for s in kernel.sweeps]
+        waits += [(s.name, s.synchronises) for s in kernel.sweeps]
         waits += [(t.name, True) for t in kernel.trees]
         waits += [(t.name, True) for t in kernel.subtrees]
         waits += [(s.name, False) for s in kernel.scalars]
         waits += [(t.name, t.towers.along > 0) for t in kernel.torres]
         waits += [(t.ahead, False) for t in kernel.torres if t.ahead]
-    return tuple((name.removeprefix(_PLACE), meets) for name, meets in waits)
+    return tuple((name.removeprefix(_PLACE), synchronises) for name, synchronises in waits)
 
 
 def _unplaced(kernel: KernelLaunches) -> KernelLaunches:

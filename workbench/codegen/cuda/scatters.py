@@ -22,7 +22,7 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph.types import I64
 from workbench.planning.axes import listed
-from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.kernel_plan import Axes, Subkernel
 from workbench.planning.reach import no_margins
 
 HEADS, LINKS = "heads", "links"

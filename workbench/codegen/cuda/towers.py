@@ -66,8 +66,8 @@ def write_towers(
     return (code,), TowerLaunches(towers, before, ahead, replace(stage, arrays=(*stage.arrays, blocks)))
 
 
-def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreCode, LaunchCode]:
-    """The kernel that computes a stage of towers of a plain step, and its launch; `wish` is its name."""
+def _torre_code(writer: KernelWriter, towers: Towers, preferred: str) -> tuple[TorreCode, LaunchCode]:
+    """The kernel that computes a stage of towers of a plain step, and its launch; `preferred` is its name."""
     (loop,) = writer.kernel.plain.subkernels
     names, numbered = NameBook(NAMES | writer.reserved()), dict[int, str]()
     output = loop.outputs[0].node
@@ -100,7 +100,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
     last = Statement(f"const {type_name(type_)} {value} = {result.text};", tuple(sorted({output, *result.nodes})))
     both = tuple(KernelParameter(own[slot], type_name(type_)) for slot in own)
     made = TorreCode(
-        wish,
+        preferred,
         loop.name,
         towers,
         type_name(type_),
@@ -113,7 +113,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
         (*code.row, *code.cell, last),
         value,
     )
-    return made, LaunchCode(wish, "stage", tuple(operands), loop=loop_key(writer.kernel, loop))
+    return made, LaunchCode(preferred, "stage", tuple(operands), loop=loop_key(writer.kernel, loop))
 
 
 def _at_slot(launch: LaunchCode, slot: int) -> LaunchCode:

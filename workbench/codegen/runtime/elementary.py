@@ -6,7 +6,17 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cache
 
-from workbench.codegen.spelling import COMPARED, UNARY, Target, Text, call, elementary_name, literal, spell, type_name
+from workbench.codegen.spelling import (
+    COMPARED,
+    UNARY,
+    TargetLanguage,
+    Text,
+    call,
+    elementary_name,
+    literal,
+    spell,
+    type_name,
+)
 from workbench.graph import Arith, Graph, Node, StorageType
 from workbench.graph.elementary import SEQUENCES
 from workbench.graph.region import region_in
@@ -15,7 +25,7 @@ from workbench.graph.types import BOOL, F32, F64, U32, U64
 HEADER = "stencil_elementary.h"
 """Name of the file that texts with such functions include."""
 
-_BOTH = Target("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
+_BOTH = TargetLanguage("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _AS_WIDE = {F32: U32, F64: U64, U32: F32, U64: F64}
 _LONGEST = 60  # characters of an expression before it gets a line of its own
 _TOP = """\
@@ -88,7 +98,7 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Written:
-    """A value of a sequence (`graph.elementary.Value`) that becomes text."""
+    """A value of a sequence (`graph.elementary.SequenceValue`) that becomes text."""
 
     draft: _Draft
     index: int

@@ -7,7 +7,7 @@ from functools import cache
 
 from workbench.codegen.spelling import (
     QUICK,
-    Target,
+    TargetLanguage,
     Text,
     cast_from_dd,
     cast_to_dd,
@@ -28,7 +28,7 @@ SUMS_HEADER = "stencil_extended_sums.h"
 QUICK_HEADER = "stencil_extended_quick.h"
 """Name of the file with operators that do nothing on overflow, for the host."""
 
-_BOTH = Target("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
+_BOTH = TargetLanguage("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _TOP = """\
 // Double-double arithmetic: each function is one sequence of f64 operations (graph/extended.py, from which this text is
 // made), the same on all backends.

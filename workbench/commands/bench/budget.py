@@ -11,7 +11,7 @@ _OF_ONE = 0.75  # of what a part has left, for a contender that others wait for
 SIZES = 0.3  # of what is left when rounds begin, at most, for smaller sizes
 
 
-class Budget:
+class TimeBudget:
     """Counts from when it is made. clock: seconds that only grow."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -18,13 +18,13 @@ from workbench.backends.host import ensure_figures
 from workbench.backends.processor import available_threads, processor_name
 from workbench.backends.teams import check_threads
 from workbench.backends.toolchain import Toolchain, find_toolchain
-from workbench.commands.bench.budget import Budget
+from workbench.commands.bench.budget import TimeBudget
 from workbench.commands.bench.contenders import CONTENDERS, absence, chosen, version
 from workbench.commands.bench.measure import Bench, Workload, shape_text
 from workbench.commands.bench.page import cut_text, headline, page, table_lines
 from workbench.commands.bench.problem import Problem, Shape
 from workbench.commands.bench.problems import PROBLEMS, problem_named
-from workbench.commands.bench.results import Results
+from workbench.commands.bench.results import BenchResults
 from workbench.commands.report import report_path
 from workbench.errors import RunError
 from workbench.run.whole_file import whole_file
@@ -36,7 +36,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BenchRequest:
     """The command line. shape: () for the problem's own, one number for all axes; dtype "": the problem's own."""
 
     problem: str
@@ -67,16 +67,16 @@ def list_problems(say: Say) -> None:
     say("programs of whole arrays, and what fusion does to them: workbench bench accelerate")
 
 
-def run_bench(request: Request, say: Say) -> Results:
+def run_bench(request: BenchRequest, say: Say) -> BenchResults:
     """Measure as asked for, say what is known as soon as it is, write the files. Raises RunError for what cannot be."""
-    budget = Budget(request.budget)
+    budget = TimeBudget(request.budget)
     problem = problem_named(request.problem)
     rows = chosen(request.only)
     workload = _workload(problem, request)
     cells, threads = shape_text(workload.shape), workload.threads
     say(f"{problem.title}: {problem.scheme}; {cells} cells, {workload.dtype}, {threads} threads")
     say(f"at most {seconds_text(budget.seconds)} (--budget); Ctrl-C ends it with a report of what was measured")
-    results = Results(
+    results = BenchResults(
         problem=problem.name,
         title=problem.title,
         scheme=problem.scheme,
@@ -105,7 +105,7 @@ def run_bench(request: Request, say: Say) -> Results:
     return results
 
 
-def _workload(problem: Problem, request: Request) -> Workload:
+def _workload(problem: Problem, request: BenchRequest) -> Workload:
     """The numbers, checked; each error names its option."""
     shape = request.shape or problem.shape
     if len(shape) == 1:

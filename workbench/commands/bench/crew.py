@@ -48,7 +48,7 @@ class Crew:
     folder: Path
 
     @contextlib.contextmanager
-    def process(self, row: Contender, *, cache: Path | None = None) -> Iterator[Member]:
+    def process(self, row: Contender, *, cache: Path | None = None) -> Iterator[CrewProcess]:
         """A process of one contender; it ends with the block. cache: a build cache instead of the user's."""
         member = self.start(row, cache=cache)
         try:
@@ -56,9 +56,9 @@ class Crew:
         finally:
             member.end()
 
-    def start(self, row: Contender, *, cache: Path | None = None) -> Member:
+    def start(self, row: Contender, *, cache: Path | None = None) -> CrewProcess:
         """A process of one contender, for the caller to end."""
-        return Member(self, row, cache)
+        return CrewProcess(self, row, cache)
 
     def environment(self, cache: Path | None) -> dict[str, str]:
         """Equal threads for all, and no compiled code of earlier runs for other systems."""
@@ -69,7 +69,7 @@ class Crew:
         return {**os.environ, **numbers, **folders, **passive, **ours}
 
 
-class Member:
+class CrewProcess:
     """One process. It does not hear Ctrl-C, so that the run can still ask or end it."""
 
     def __init__(self, crew: Crew, row: Contender, cache: Path | None) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.commands.bench.accelerate.command import NAME as ACCELERATE
-from workbench.commands.bench.accelerate.command import Request as TableRequest
+from workbench.commands.bench.accelerate.command import AccelerateRequest as TableRequest
 from workbench.commands.bench.accelerate.command import run_table
-from workbench.commands.bench.command import Request, list_problems, run_bench
+from workbench.commands.bench.command import BenchRequest, list_problems, run_bench
 from workbench.errors import RunError
 
 _INTERRUPTED = 130  # as shells have it for Ctrl-C
@@ -31,12 +31,12 @@ def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
         return _INTERRUPTED if table.interrupted else 0
     if options["small"]:
         raise RunError(f"--small is an option of {ACCELERATE} alone", advice="Use --shape 64.")
-    results = run_bench(Request(**_those_of(Request, options)), say)
+    results = run_bench(BenchRequest(**_those_of(BenchRequest, options)), say)
     if results.interrupted:
         return _INTERRUPTED
     return 0 if results.done else 1
 
 
-def _those_of(kind: type[Request] | type[TableRequest], options: Mapping[str, Any]) -> dict[str, Any]:
+def _those_of(kind: type[BenchRequest] | type[TableRequest], options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that were given; the others have the defaults of `kind`."""
     return {name: options[name] for name in kind.__dataclass_fields__ if options[name] is not None}

@@ -34,9 +34,9 @@ def machine(dtype: str, dim: int) -> Machine:
             cell.field("energy", boundary="periodic"),
         )
         start = hydro.Conserved(density, momentum, energy)
-        gas = hydro.State.of(start, gamma)
+        gas = hydro.GasState.of(start, gamma)
         middle = advance(start, gas, hydro.constant, hydro.hllc, [0.5 * ratio] * dim, _no_hint)
-        halfway = hydro.State.of(middle, gamma)
+        halfway = hydro.GasState.of(middle, gamma)
         end = advance(start, halfway, hydro.minmod, hydro.hllc, [1.0 * ratio] * dim, _no_hint)
         density.next, momentum.next, energy.next = end
 

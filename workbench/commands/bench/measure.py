@@ -19,12 +19,12 @@ import numpy as np
 from workbench.amounts import bytes_text, counted, scaled, seconds_text, span_text
 from workbench.backends.base import Array
 from workbench.backends.host import Ceilings
-from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, Budget
+from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, TimeBudget
 from workbench.commands.bench.contenders import MORE_TIME, Absent, Contender, Ours, absence, version
-from workbench.commands.bench.crew import ContenderError, Crew, Member
+from workbench.commands.bench.crew import ContenderError, Crew, CrewProcess
 from workbench.commands.bench.model import Model
 from workbench.commands.bench.problem import Problem, Shape
-from workbench.commands.bench.results import Agreement, Entry, Results, Size
+from workbench.commands.bench.results import Agreement, BenchResults, ContenderResult, Size
 from workbench.errors import RunError
 from workbench.graph.types import storage_type
 from workbench.run.memory import bytes_available
@@ -64,19 +64,19 @@ class Bench:
         problem: Problem,
         workload: Workload,
         rows: tuple[Contender, ...],
-        results: Results,
+        results: BenchResults,
         say: Say,
-        budget: Budget,
+        budget: TimeBudget,
     ) -> None:
         self.results = replace(results, budget=budget.seconds)
         self._problem, self._workload, self._say = problem, workload, say
         self._rows, self._budget = rows, budget
         self._until = budget.seconds  # when an answer must be there, in seconds of the budget
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, CrewProcess] = {}
         self._step_seconds: dict[str, float] = {}
         self._build_seconds: dict[str, float] = {}
 
-    def run(self) -> Results:
+    def run(self) -> BenchResults:
         """Start, verify, measure rounds, then smaller sizes. Ctrl-C or the budget ends it; what is done is kept."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stencil-workbench-")))
@@ -138,7 +138,7 @@ class Bench:
                 self._drop(row, error)
 
     def _first_result(self, crew: Crew, row: Contender) -> None:
-        entry = Entry(row.name, row.label, version(row), isinstance(row.runs, Ours))
+        entry = ContenderResult(row.name, row.label, version(row), isinstance(row.runs, Ours))
         cache = crew.folder / f"cache-{row.name}" if entry.ours else None
         if entry.ours:
             with crew.process(row, cache=cache) as member:
@@ -353,7 +353,7 @@ def rate_text(rate: float) -> str:
     return scaled(rate, "cells/s")
 
 
-def _round_text(results: Results, number: int, left: float) -> str:
+def _round_text(results: BenchResults, number: int, left: float) -> str:
     rates = ", ".join(f"{e.name} {rate_text(e.rates[-1])}" for e in results.entries)
     return f"round {number} of {results.rounds}: {rates}; {span_text(left)} left"
 

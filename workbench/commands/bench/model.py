@@ -12,8 +12,9 @@ from typing import Any
 
 from workbench.backends.processor import cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
-from workbench.planning.cost import HostFigures, memory_bytes, step_cost
+from workbench.planning.cost import HostFigures, step_cost
 from workbench.planning.plan import Plan
+from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules.forecast import Forecast, Needs, needs_of
 from workbench.planning.schedules.least_traffic import least_bytes
 

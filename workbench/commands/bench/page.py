@@ -6,14 +6,14 @@ from workbench.amounts import counted, scaled, seconds_text
 from workbench.commands.bar_plot import Bar, bar_plot
 from workbench.commands.bench.contenders import MORE_TIME
 from workbench.commands.bench.measure import VERIFIED_STEPS, rate_text, shape_text
-from workbench.commands.bench.results import Results
-from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.commands.bench.results import BenchResults
+from workbench.commands.report import Figure, ReportTable, Section, report_page
 from workbench.views.drawing.line_plot import Curve, line_plot
 
 _INTENSITIES = (0.5, 4.0)  # of the least and the greatest point, by which the roofline goes beyond them
 
 
-def page(results: Results) -> str:
+def page(results: BenchResults) -> str:
     """The whole HTML page."""
     title = f"{results.title}: {shape_text(results.shape)} cells, {results.dtype}"
     subtitle = (
@@ -31,7 +31,7 @@ def page(results: Results) -> str:
     return report_page(title, subtitle, sections)
 
 
-def headline(results: Results) -> str:
+def headline(results: BenchResults) -> str:
     """The result in a sentence."""
     base = results.base
     if base is None:
@@ -47,23 +47,23 @@ def headline(results: Results) -> str:
     return f"{text}, {ratio} times the rate of {others[0].label}{which}."
 
 
-def cut_text(results: Results) -> str:
+def cut_text(results: BenchResults) -> str:
     """What the budget left no time for."""
     return f"The time budget of {seconds_text(results.budget)} left no time for {' and '.join(results.cut)}"
 
 
-def table_lines(results: Results) -> list[str]:
+def table_lines(results: BenchResults) -> list[str]:
     """The table of rates as lines of text."""
     rows = [_head(results), *_rows(results)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _head(results: Results) -> tuple[str, ...]:
+def _head(results: BenchResults) -> tuple[str, ...]:
     return ("", "version", "rate", "times as fast", "of a copy", f"differs from {results.compared_with}")
 
 
-def _rows(results: Results) -> list[tuple[str, ...]]:
+def _rows(results: BenchResults) -> list[tuple[str, ...]]:
     """`times as fast`: how many times the rate of each is that of the fastest of ours."""
     rows: list[tuple[str, ...]] = []
     for entry in results.ranking:
@@ -82,7 +82,7 @@ def _rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
-def _speed(results: Results) -> Section:
+def _speed(results: BenchResults) -> Section:
     paragraphs = [headline(results)]
     if results.interrupted:
         paragraphs.append(
@@ -113,12 +113,12 @@ def _speed(results: Results) -> Section:
     return Section(
         "Speed",
         (*paragraphs, words),
-        tables=(Table(_head(results), tuple(_rows(results))),),
+        tables=(ReportTable(_head(results), tuple(_rows(results))),),
         figures=(Figure(svg, caption),),
     )
 
 
-def _agreement(results: Results) -> Section:
+def _agreement(results: BenchResults) -> Section:
     rows = [
         (e.label, "bit-equal" if e.agreement.bit_equal else f"{e.agreement.deviation:.1e}")
         for e in results.entries
@@ -132,10 +132,10 @@ def _agreement(results: Results) -> Section:
         f"steps all fields were compared with those of {other}: the largest difference, divided by the largest value. "
         "Where it is not zero, another order of operations rounds differently."
     )
-    return Section("The same results", (words,), tables=(Table(("", f"differs from {other} by"), tuple(rows)),))
+    return Section("The same results", (words,), tables=(ReportTable(("", f"differs from {other} by"), tuple(rows)),))
 
 
-def _model(results: Results) -> Section:
+def _model(results: BenchResults) -> Section:
     told = {name: (results.entry(name), prediction) for name, prediction in results.predictions.items()}
     if not told:
         return Section("The model", ("What the caches of this machine move is not known, so nothing was predicted.",))
@@ -169,13 +169,13 @@ def _model(results: Results) -> Section:
         "The model",
         words,
         tables=(
-            Table(("", "expected", "measured", "measured / expected", "limit"), tuple(rates)),
-            Table(("", "bytes an update", "at least", "at least with axes whole"), tuple(moved)),
+            ReportTable(("", "expected", "measured", "measured / expected", "limit"), tuple(rates)),
+            ReportTable(("", "bytes an update", "at least", "at least with axes whole"), tuple(moved)),
         ),
     )
 
 
-def _roofline(results: Results) -> Section:
+def _roofline(results: BenchResults) -> Section:
     model = results.model
     if model is None or not model.bytes_moved or not results.peak:
         return Section("Roofline", ("The workbench's stepwise plan, which says what an update moves, did not run.",))
@@ -200,7 +200,7 @@ def _roofline(results: Results) -> Section:
     return Section("Roofline", figures=(Figure(svg, caption),))
 
 
-def _sizes(results: Results) -> Section:
+def _sizes(results: BenchResults) -> Section:
     if len(results.sizes) < 2:
         return Section("Sizes", ("Only one size was measured.",))
     curves = []
@@ -214,10 +214,10 @@ def _sizes(results: Results) -> Section:
         for e in results.ranking
     )
     caption = "Rates at smaller sizes, medians of three interleaved rounds of a fraction of a second."
-    return Section("Sizes", tables=(Table(head, rows),), figures=(Figure(svg, caption),))
+    return Section("Sizes", tables=(ReportTable(head, rows),), figures=(Figure(svg, caption),))
 
 
-def _first(results: Results) -> Section:
+def _first(results: BenchResults) -> Section:
     rows = tuple((e.label, _seconds(e.cold_seconds), _seconds(e.first_seconds)) for e in results.entries)
     words = (
         "Seconds from the start of a process to the first step done: imports, code generation, compiler, arrays. Cold "
@@ -225,14 +225,14 @@ def _first(results: Results) -> Section:
         "so their one figure is cold too."
     )
     shown = tuple((label, cold or first, first if cold else "") for label, cold, first in rows)
-    return Section("First result", (words,), tables=(Table(("", "cold", "warm"), shown),))
+    return Section("First result", (words,), tables=(ReportTable(("", "cold", "warm"), shown),))
 
 
 def _seconds(value: float | None) -> str:
     return "" if value is None else seconds_text(value)
 
 
-def _method(results: Results) -> Section:
+def _method(results: BenchResults) -> Section:
     rows = [(key, value) for key, value in results.host.items()]
     rows.append(("rounds", f"{results.done} of {results.rounds}"))
     rows.append(("seconds", f"{results.seconds:.0f}, of a budget of {results.budget:.0f}"))
@@ -244,8 +244,8 @@ def _method(results: Results) -> Section:
         "without a hint. Only ratios inside one run mean anything: another run on the same machine may find other "
         "rates.",
     )
-    tables = [Table(("", ""), tuple(rows))]
+    tables = [ReportTable(("", ""), tuple(rows))]
     if results.absent:
         gone = tuple((a.label, a.reason, a.advice) for a in results.absent)
-        tables.append(Table(("not here", "why", "what to do"), gone))
+        tables.append(ReportTable(("not here", "why", "what to do"), gone))
     return Section("How it was measured", words, tables=tuple(tables))

@@ -46,7 +46,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ContenderResult:
     """One contender. rates: one a whole round.
 
     first_seconds: from the start of its process to the first step done, without the start's values; cold_seconds: the
@@ -90,7 +90,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class BenchResults:
     """Everything that a report says. copies: bytes a second that a copy moved in each round, read and written.
 
     ceilings: what the machine could do in each round, of loops over as many bytes as the arrays have.
@@ -107,7 +107,7 @@ class Results:
     threads: int
     rounds: int
     host: dict[str, str]
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ContenderResult, ...] = ()
     absent: tuple[Absent, ...] = ()
     copies: tuple[float, ...] = ()
     ceilings: tuple[HostFigures, ...] = ()
@@ -124,12 +124,12 @@ class Results:
         return len(self.copies)
 
     @property
-    def ranking(self) -> tuple[Entry, ...]:
+    def ranking(self) -> tuple[ContenderResult, ...]:
         """Those with a rate, the fastest first."""
         return tuple(sorted((e for e in self.entries if e.rates), key=lambda e: -e.rate))
 
     @property
-    def base(self) -> Entry | None:
+    def base(self) -> ContenderResult | None:
         """The fastest of ours, else the fastest: what the others are compared with. None before the first round."""
         ranking = self.ranking
         return next((e for e in ranking if e.ours), ranking[0] if ranking else None)
@@ -140,7 +140,7 @@ class Results:
         return next((e.agreement.other for e in self.entries if e.agreement is not None), "NumPy")
 
     @property
-    def model(self) -> Entry | None:
+    def model(self) -> ContenderResult | None:
         """Our stepwise contender: its plan says what an update moves and computes."""
         return next((e for e in self.entries if e.name == "stepwise"), None)
 
@@ -155,14 +155,14 @@ class Results:
         model = self.model
         return self.copy_bandwidth / model.bytes_moved if model is not None and model.bytes_moved else 0.0
 
-    def ratio(self, other: Entry) -> Ratio | None:
+    def ratio(self, other: ContenderResult) -> Ratio | None:
         """The rate of `base` to another's, inside the same round."""
         base = self.base
         if base is None or not other.rates:
             return None
         return Ratio.of([a / b for a, b in zip(base.rates, other.rates, strict=True)])
 
-    def bandwidth_share(self, entry: Entry) -> Ratio | None:
+    def bandwidth_share(self, entry: ContenderResult) -> Ratio | None:
         """Bytes a second that an entry's updates move by the stepwise plan, to those of the copy in the same round."""
         model = self.model
         if model is None or not model.bytes_moved or not entry.rates:
@@ -179,16 +179,16 @@ class Results:
                 found[entry.name] = told
         return found
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> ContenderResult:
         """The contender called `name`, which has one."""
         return next(e for e in self.entries if e.name == name)
 
-    def with_entry(self, entry: Entry) -> Results:
+    def with_entry(self, entry: ContenderResult) -> BenchResults:
         """The same with an entry added, or in place of the one with its name."""
         kept = [entry if e.name == entry.name else e for e in self.entries]
         return replace(self, entries=tuple(kept if entry in kept else [*kept, entry]))
 
-    def without(self, absent: Absent) -> Results:
+    def without(self, absent: Absent) -> BenchResults:
         """The same with a contender that fell out."""
         return replace(
             self,

@@ -11,7 +11,7 @@ from workbench.experiments.exam.course import PLACEMENTS, RESOLUTIONS, Course, E
 from workbench.experiments.exam.invariance import Check
 from workbench.experiments.exam.plans import PlansExam, examine_plans, read_plan
 from workbench.experiments.exam.random_genomes import random_genome
-from workbench.experiments.exam.results import Results
+from workbench.experiments.exam.results import ExamResults
 
 __all__ = [
     "PLACEMENTS",
@@ -21,8 +21,8 @@ __all__ = [
     "Check",
     "Course",
     "Exam",
+    "ExamResults",
     "PlansExam",
-    "Results",
     "Series",
     "examine_plans",
     "measure_error",

@@ -29,7 +29,7 @@ Measure = Callable[["Setting", Machine, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ExactFlow:
     """A flow with an exact solution: `state` is a function (x, time), `end` when it is compared."""
 
     name: str
@@ -40,9 +40,9 @@ class Problem:
 PROBLEMS = {
     problem.name: problem
     for problem in (
-        Problem("entropy", entropy_wave, 1.0),
-        Problem("sound", sound_wave, 1.0),
-        Problem("sod", sod, 0.125),
+        ExactFlow("entropy", entropy_wave, 1.0),
+        ExactFlow("sound", sound_wave, 1.0),
+        ExactFlow("sod", sod, 0.125),
     )
 }
 

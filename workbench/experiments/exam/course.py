@@ -13,9 +13,9 @@ from workbench.amounts import seconds_text, span_text
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
-from workbench.experiments.exam.ending import Pace, Say, interrupted_after
+from workbench.experiments.exam.ending import ProgressClock, Say, interrupted_after
 from workbench.experiments.exam.invariance import Check, Runner, check_genome, checks_of
-from workbench.experiments.exam.results import Results
+from workbench.experiments.exam.results import ExamResults
 from workbench.machine import Machine
 
 RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
@@ -141,7 +141,7 @@ class Exam:
 def run_exam(
     course: Course | None = None,
     say: Say = lambda _: None,
-    results: Results | None = None,
+    results: ExamResults | None = None,
     **options: Any,  # noqa: ANN401  # of Course
 ) -> Exam:
     """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known, and the time left.
@@ -168,7 +168,7 @@ def run_exam(
     parts = [part for kind in kinds for part in kind]
     done: list[Check | Series] = []
     interrupted = False
-    pace = Pace([len(kind) for kind in kinds], say)
+    pace = ProgressClock([len(kind) for kind in kinds], say)
     if course.seconds < inf:
         say(f"{len(parts)} parts, in {span_text(course.seconds)} at most")
     try:
@@ -198,7 +198,9 @@ def _of_check(function: Callable[..., Check], runner: Runner, dim: int, *seed: i
     return f"{dim}-D {words}", partial(function, runner, dim, *seed)
 
 
-def _measure_once(setting: Setting, machine: Machine, cells: int, threads: int, results: Results, say: Say) -> float:
+def _measure_once(
+    setting: Setting, machine: Machine, cells: int, threads: int, results: ExamResults, say: Say
+) -> float:
     """The error, unless it is among the results already."""
     program = machine.genome.partition(":")[0]
     known = results.get(setting, program, cells)

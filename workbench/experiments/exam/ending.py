@@ -39,7 +39,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-class Pace:
+class ProgressClock:
     """Looks at the clock: says now and then how much is done and how long the rest will take.
 
     counts: of the parts of each kind, in order; parts of a kind take alike.

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.experiments.exam.accuracy import Setting
 
 
-class Results:
+class ExamResults:
     """What was measured so far, one JSON object a line; `path` None keeps nothing.
 
     A result belongs to a setting, a number of cells and the solver's program: where its formulas have changed since, it

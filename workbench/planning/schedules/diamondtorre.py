@@ -12,8 +12,8 @@ from workbench.graph import Extend, Kernel, Load, Periodic, Prescribed, SideRule
 from workbench.graph.naming import value_name
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import TilingChoices
+from workbench.planning.kernel_plan import Fill, KernelPlan, Step, Subkernel
 from workbench.planning.lines import line_of
-from workbench.planning.plan import Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.locality import DEPTH
 from workbench.planning.schedules.tiling import Refusal, refusal, refused
@@ -75,12 +75,12 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
     return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)
 
 
-def about(plan: Plan, extents: tuple[int, ...]) -> str:
-    """Return how steps of the main kernel run together in towers over these extents; "" if the plan has none."""
-    towers = plan.main.towers
+def about(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> str:
+    """Return how steps of a kernel run together in towers over these extents; "" if its plan has none."""
+    towers = kernel.towers
     if towers is None:
         return ""
-    found = torre_of(towers, extents, plan.choices.plan.tiling)
+    found = torre_of(towers, extents, choices)
     if found is None:
         return "one step after the other: the grid has no room for towers"
     stages = list(found.stages())

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.planning.cost import HostFigures, step_cost
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.locality import CACHE_BYTES, TileSizes, bytes_in_use
 from workbench.planning.schedules.locality_table import locality_table
 

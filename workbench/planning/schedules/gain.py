@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from workbench.planning.cost import CacheLevel, HostFigures
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.forecast import needs_of
 from workbench.planning.schedules.locality import TileSizes, pays
 

@@ -36,7 +36,7 @@ from workbench.graph import (
     Undefined,
 )
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Home, Margins, Step
+from workbench.planning.kernel_plan import Home, Margins, Step
 from workbench.planning.reach import union
 from workbench.planning.tiled import GhostUpdate
 
@@ -126,7 +126,7 @@ class _Search:
         fills = range(len(self.lives))
         found = {n for n in fills if (self.lives[n].stays and self._changes(n)) or self._is_computed(n)}
         for one, other in combinations(fills, 2):
-            if self._meet(self.lives[one], self.lives[other]) and (not self._alike(one, other) or self._changes(one)):
+            if self._clash(self.lives[one], self.lives[other]) and (not self._alike(one, other) or self._changes(one)):
                 found |= {one, other}
         turned = {slot for number in found for slot in self._orbit(number)}
         return tuple(number for number in fills if self.step.fills[number].target in turned)
@@ -247,7 +247,7 @@ class _Search:
         keys = self.kernel.keys()
         return sides_of(self.kernel, node), tuple(keys[operand] for operand in self.kernel.nodes[node].operands[1:])
 
-    def _meet(self, one: _Life, other: _Life) -> bool:
+    def _clash(self, one: _Life, other: _Life) -> bool:
         if set(one.before) & set(other.before):
             return True
         if one.made is None or other.made is None:

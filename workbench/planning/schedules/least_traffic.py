@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import factorial, prod
 
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.locality import slot_bytes
 from workbench.planning.schedules.shapes import Use, uses_of
 

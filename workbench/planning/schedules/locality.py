@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from workbench.planning.choices import TilingChoices
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.diamond import lattice
 from workbench.planning.tiled import Tiling
 

@@ -11,7 +11,7 @@ from math import prod
 
 from workbench.amounts import bytes_text
 from workbench.graph.spaces import axis_name
-from workbench.planning.plan import KernelPlan
+from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import Lattice
 from workbench.planning.schedules.least_traffic import least_bytes

@@ -1,4 +1,4 @@
-"""Shapes: parts of the dependency graph that are done at a stretch, and how many values cross their border.
+"""Shapes: parts of the dependency graph that are executed as a whole, and how many values cross their border.
 
 A schedule is a way to cut the graph of all updates into shapes (Levchenko, Perepelkina and Zakirov, Computation 4
 (2016) 29). Here vertices are updates of a cell by the loops of one level, edges are values: those that a shape reads
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.planning.plan import KernelPlan, Step
+from workbench.planning.kernel_plan import KernelPlan, Step
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import Lattice
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission, reductions_below
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Launch
+from workbench.planning.kernel_plan import Launch
 
 
 @dataclass(frozen=True, slots=True)

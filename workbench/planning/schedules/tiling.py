@@ -12,8 +12,8 @@ from workbench.graph.naming import formula, own_name, value_name
 from workbench.graph.side_rules import maps_nearby, rule_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
+from workbench.planning.kernel_plan import Fill, Read, Step
 from workbench.planning.lines import line_of as _line
-from workbench.planning.plan import Fill, Read, Step
 from workbench.planning.schedules.ghosts import ghost_plan, sides_of
 from workbench.planning.tiled import Role, Tiling
 

@@ -25,7 +25,7 @@ WHOLE_TURN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class TowerSweep:
     """The cells of axis 0 at level t: low + low_lean t <= x < high + high_lean t; of a ring counted past its end."""
 
     low: int
@@ -42,7 +42,7 @@ class Sweep:
 class Stage:
     """A row of towers along axis 1: p = first, ..., first + towers - 1 and q = number - p."""
 
-    sweep: Sweep
+    sweep: TowerSweep
     number: int
     first: int
     towers: int
@@ -86,12 +86,12 @@ class Torre:
         many, cells = self.turn
         return number // many * cells + number % many * self.width
 
-    def sweeps(self) -> tuple[Sweep, ...]:
+    def sweeps(self) -> tuple[TowerSweep, ...]:
         """In order; the second one of a ring is its wedge."""
         if not self.rings[0]:
-            return (Sweep(0, 0, self.rows, 0),)
+            return (TowerSweep(0, 0, self.rows, 0),)
         lean = self.reach
-        return Sweep(0, lean, self.rows, -lean), Sweep(self.rows, -lean, self.rows, lean)
+        return TowerSweep(0, lean, self.rows, -lean), TowerSweep(self.rows, -lean, self.rows, lean)
 
     def stages(self) -> Iterator[Stage]:
         """All that have a cell to do, in order."""
@@ -132,14 +132,14 @@ class Torre:
         x, y = cell
         return x % self.rows if self.rings[0] else x, y % self.columns if self.rings[1] else y
 
-    def computes(self, sweep: Sweep, tower: Tower, level: int, a: int, b: int) -> bool:
+    def computes(self, sweep: TowerSweep, tower: Tower, level: int, a: int, b: int) -> bool:
         """Whether the tower computes its cell (a, b) of a level."""
         (low, high), (x, y) = sweep.cells(level), self.cell(tower, level, a, b)
         inside = self.rings[1] or 0 <= y < self.columns
         return a < tower.wide_a and b < tower.wide_b and low <= x < high and inside
 
     def covers(
-        self, sweep: Sweep, tower: Tower, level: int, a: int, b: int, around: tuple[tuple[int, int], ...]
+        self, sweep: TowerSweep, tower: Tower, level: int, a: int, b: int, around: tuple[tuple[int, int], ...]
     ) -> bool:
         """Whether level `level` may read the cell (a, b) of the level before, or the next level may as an older value.
 
@@ -151,23 +151,23 @@ class Torre:
         beside = a < tower.wide_a + 2 * self.reach and b < tower.wide_b + 2 * self.reach
         return beside and low - below <= x < high + above and inside
 
-    def stores(self, sweep: Sweep, tower: Tower, level: int, a: int, b: int) -> bool:
+    def stores(self, sweep: TowerSweep, tower: Tower, level: int, a: int, b: int) -> bool:
         """Whether others read what the tower computes at (a, b): it does not write the cell again two levels later."""
         if a < 2 * self.reach or b < 2 * self.reach or level >= self.levels - WHOLE_TURN:
             return True
         (low, high), (x, _) = sweep.cells(level + WHOLE_TURN), self.cell(tower, level, a, b)
         return not low <= x < high
 
-    def span(self, sweep: Sweep, tower: Tower) -> tuple[int, int]:
+    def span(self, sweep: TowerSweep, tower: Tower) -> tuple[int, int]:
         """The levels, of whole turns, in which the tower may have cells: the first and the one after the last."""
         found = [t for t in range(self.levels) if self._touches(sweep, tower, t)]
         return (found[0] // 2 * 2, found[-1] // 2 * 2 + 2) if found else (0, 0)
 
-    def has_cells(self, sweep: Sweep, tower: Tower) -> bool:
+    def has_cells(self, sweep: TowerSweep, tower: Tower) -> bool:
         """Whether the tower may have cells at all."""
         return self.span(sweep, tower) != (0, 0)
 
-    def _touches(self, sweep: Sweep, tower: Tower, level: int) -> bool:
+    def _touches(self, sweep: TowerSweep, tower: Tower, level: int) -> bool:
         (low, high), first = sweep.cells(level), tower.x + self.reach * level
         return low < high and first + self.width > low and first < high
 

@@ -36,7 +36,7 @@ from workbench.run.calling import is_called, terms_of
 from workbench.run.precision.errors import Error, error_of, magnitude, number_text
 from workbench.run.precision.narrowing import narrow
 from workbench.run.precision.report import Loss, PrecisionReport, ValueRow
-from workbench.run.precision.trial import Look, Start, looks, marked, places_of, read_start, results
+from workbench.run.precision.trial import ObservedStep, RunStart, looks, marked, places_of, read_start, results
 
 _MANY, _MORE = digits_type(80), digits_type(120)
 _AGREE = 1e-30  # both must agree so well, or nothing is certain
@@ -137,7 +137,7 @@ def _check(graph: Graph, steps: int, bound: float) -> None:
         raise RunError(f"bound={bound!r} is no relative error", advice="Pass a number above 0, such as 1e-12.")
 
 
-def _check_effort(graph: Graph, start: Start, steps: int) -> None:
+def _check_effort(graph: Graph, start: RunStart, steps: int) -> None:
     nodes = graph.kernel(start.kernel).nodes
     spaces = [node.space for node in nodes if node.space is not None]
     numbers = steps * sum(math.prod(space.extents_in(graph.space, start.extents)) for space in spaces)
@@ -156,7 +156,7 @@ def _ran(graph: Graph, extents: tuple[int, ...], steps: int) -> str:
     return f"{over}, {counted(steps, terms.march)}"
 
 
-def _walk(walk: _Walk, own: Look, exact: Look, step: int) -> None:
+def _walk(walk: _Walk, own: ObservedStep, exact: ObservedStep, step: int) -> None:
     """Compare every value of one step, operands first, and what is stored."""
     own_places, exact_places = places_of(own.kernel), places_of(exact.kernel)
     walk.errors, walk.scales = {}, {}
@@ -181,7 +181,7 @@ def _walk(walk: _Walk, own: Look, exact: Look, step: int) -> None:
         walk.meet(index, _loss(walk.kernel, index, _operation(walk.kernel, index), type_, before, error, step), before)
 
 
-def _walk_store(walk: _Walk, index: int, name: str, own: Look, exact: Look, step: int) -> None:
+def _walk_store(walk: _Walk, index: int, name: str, own: ObservedStep, exact: ObservedStep, step: int) -> None:
     """A Store may round."""
     operand = walk.kernel.nodes[index].operands[0]
     if operand not in walk.errors:
@@ -258,7 +258,7 @@ def _note_branch(walk: _Walk, index: int, cells: int, step: int) -> None:
         walk.branches[f"{where}a condition of {name} is another in {counted(cells, 'cell')}, step {step}"] = None
 
 
-def _rows(walk: _Walk, last: tuple[Look, ...]) -> tuple[tuple[ValueRow, ...], float]:
+def _rows(walk: _Walk, last: tuple[ObservedStep, ...]) -> tuple[tuple[ValueRow, ...], float]:
     """Results, then named values, after the last step; and how far the exact results are from those of more digits."""
     kernel, agreement = walk.kernel, 0.0
     rows: list[ValueRow] = []

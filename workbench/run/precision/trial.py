@@ -22,7 +22,7 @@ _MARK = -1  # the end of a column, which no place in a cell has
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class RunStart:
     """What a run begins with, in the types that the cell declares: fields (0-d for one number), numbers, extents."""
 
     extents: tuple[int, ...]
@@ -31,14 +31,14 @@ class Start:
     kernel: str
 
 
-def read_start(graph: Graph, values: Mapping[str, object], shape: object) -> Start:
+def read_start(graph: Graph, values: Mapping[str, object], shape: object) -> RunStart:
     """Check what a user gives a simulation, or a call; raises as these do."""
     if is_called(graph):
         single = {name: value for name, value in values.items() if name not in ("targets", "sources")}
         arrays, numbers, extents = read_call(graph, Given(single, _set(values, "targets"), _set(values, "sources")))
-        return Start(extents, arrays, numbers, MAIN)
+        return RunStart(extents, arrays, numbers, MAIN)
     initial = read_initial_values(graph, values, shape)
-    return Start(initial.extents, initial.fields, initial.numbers, STEP)
+    return RunStart(initial.extents, initial.fields, initial.numbers, STEP)
 
 
 def _set(values: Mapping[str, object], side: str) -> Mapping[str, object] | None:
@@ -49,7 +49,7 @@ def _set(values: Mapping[str, object], side: str) -> Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ObservedStep:
     """One step while it is taken: the kernel's values, and the state before and after it."""
 
     kernel: Kernel
@@ -66,7 +66,7 @@ class Look:
             return None
 
 
-def looks(graph: Graph, start: Start, steps: int) -> Iterator[Look]:
+def looks(graph: Graph, start: RunStart, steps: int) -> Iterator[ObservedStep]:
     """Take the steps one by one. The graph has the types in which it is computed; the start is cast to them."""
     kernel, state = graph.kernel(start.kernel), _opened(graph, start)
     for _ in range(steps):
@@ -75,11 +75,11 @@ def looks(graph: Graph, start: Start, steps: int) -> Iterator[Look]:
         for name, value in kernel.stores():
             node = kernel.nodes[value]
             after[name] = np.array(evaluation.on_domain(value) if node.is_local else evaluation.number(value))
-        yield Look(kernel, evaluation, state, after)
+        yield ObservedStep(kernel, evaluation, state, after)
         state = after
 
 
-def results(graph: Graph, start: Start, steps: int) -> dict[str, Array]:
+def results(graph: Graph, start: RunStart, steps: int) -> dict[str, Array]:
     """The state after all steps."""
     kernel, state = graph.kernel(start.kernel), _opened(graph, start)
     interpreter = KernelInterpreter(graph, kernel, start.extents)
@@ -88,7 +88,7 @@ def results(graph: Graph, start: Start, steps: int) -> dict[str, Array]:
     return state
 
 
-def _opened(graph: Graph, start: Start) -> dict[str, Array]:
+def _opened(graph: Graph, start: RunStart) -> dict[str, Array]:
     """As a simulation opens: defaults and numbers, `init`, then what was given."""
     state: dict[str, Array] = {}
     for static in graph.declared:

@@ -13,11 +13,11 @@ from workbench.solvers.high_order import ppm, weno_z
 from workbench.solvers.hydro.midpoint import machine
 from workbench.solvers.hydro.reconstruction import constant, mc, minmod
 from workbench.solvers.hydro.riemann import hllc, hlle, rusanov
-from workbench.solvers.hydro.state import Conserved, State, conserved, primitive
+from workbench.solvers.hydro.state import Conserved, GasState, conserved, primitive
 
 __all__ = [
     "Conserved",
-    "State",
+    "GasState",
     "conserved",
     "constant",
     "hllc",

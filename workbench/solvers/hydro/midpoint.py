@@ -18,7 +18,7 @@ from workbench.solvers.hydro import reconstruction as reconstructions
 from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
 from workbench.solvers.hydro.reconstruction import Reconstruction
 from workbench.solvers.hydro.riemann import RiemannSolver, hllc
-from workbench.solvers.hydro.state import Conserved, Quantity, State
+from workbench.solvers.hydro.state import Conserved, GasState, Quantity
 from workbench.solvers.settings import need_dimensions, need_low_order
 
 STORABLE = ("primitives", "interpolation", "riemann", "stage")
@@ -44,7 +44,7 @@ def machine(
 
     Fields, means over cells: density, momentum (momentum0, ...) and energy, per volume, in any consistent units.
     Scalars: time; dt, the last step; floored, the number of cells whose density or pressure was below its floor before
-    the last observed step, of which a run until a time has none (`State` says what they count as). Params: gamma,
+    the last observed step, of which a run until a time has none (`GasState` says what they count as). Params: gamma,
     default 1.4; cfl, default 0.5 and in three dimensions 0.3, with weno_z 0.4 / dim; dx0, ... the cell sizes, default
     1; density_floor, pressure_floor, default 1e-10; until, the time at which the last step ends.
 
@@ -78,7 +78,7 @@ def machine(
         energy = cell.field("energy", boundary=rule_of(boundary, lambda u: u.energy, surroundings))
 
         start = Conserved(density, momentum, energy)
-        gas = State.of(start, gamma, floors)
+        gas = GasState.of(start, gamma, floors)
         rate = crossing_rate(gas, dx)
         if has_outside(boundary):  # gas that is about to enter may be faster than all that is inside
             rate = reduce(np.maximum, [rate, *(rate.at(s, a) for a in range(dim) for s in (-1, +1))])
@@ -88,13 +88,13 @@ def machine(
         step = np.minimum(cfl / cell.reduce_max(rate), np.maximum(until - time, 0.0))
         middle = advance(start, gas, first, riemann, [0.5 * step / width for width in dx], hint)
         middle = middle.map(lambda u: hint("stage", u)).named("half_")
-        halfway = State.of(middle, gamma, floors)
+        halfway = GasState.of(middle, gamma, floors)
         halfway.density = np.where(middle.density < floors[0], floors[0], middle.density)
         halfway = halfway.map(lambda u: hint("primitives", u))  # in one loop: v and p need no density but the maximum
         end = advance(start, halfway, second, riemann, [step / width for width in dx], hint, "half_")
         density.next, momentum.next, energy.next = end
         time.next, dt.next = time + step, step
-        low = (density < floors[0]) | (State.of(start, gamma).pressure < floors[1])  # as they are, not limited
+        low = (density < floors[0]) | (GasState.of(start, gamma).pressure < floors[1])  # as they are, not limited
         floored.next = cell.reduce_sum(cell.astype(low, "i64"))
 
     if manifest is None:
@@ -102,7 +102,7 @@ def machine(
     return solver.with_choices(replace(solver.choices, plan=solver.choices.plan.changed(preset="as_delayed")))
 
 
-def crossing_rate(gas: State, dx: list[Quantity]) -> Quantity:
+def crossing_rate(gas: GasState, dx: list[Quantity]) -> Quantity:
     """One over the time in which the fastest wave crosses a cell: max over axes of (c + |v_a|) / dx_a."""
     rates = [(gas.sound_speed + np.abs(v)) * (1 / width) for width, v in zip(dx, gas.velocity, strict=True)]
     return reduce(np.maximum, rates)
@@ -110,7 +110,7 @@ def crossing_rate(gas: State, dx: list[Quantity]) -> Quantity:
 
 def advance(
     start: Conserved,
-    gas: State,
+    gas: GasState,
     reconstruction: Reconstruction,
     riemann: RiemannSolver,
     ratios: list[Quantity],
@@ -130,7 +130,9 @@ def advance(
     return start.map(lambda u, *parts: u + reduce(add, parts), *changes)
 
 
-def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: RiemannSolver, hint: Hint) -> Conserved:
+def face_flux(
+    gas: GasState, axis: int, reconstruction: Reconstruction, riemann: RiemannSolver, hint: Hint
+) -> Conserved:
     """The flux through each cell's lower face along `axis`."""
     faces: list[tuple[Quantity, Quantity]] = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.language import analytic, cell_centre, components, mirror, periodic, reflect
 from workbench.solvers.gas_input import gas_outside
-from workbench.solvers.hydro.state import Conserved, Quantity, State
+from workbench.solvers.hydro.state import Conserved, GasState, Quantity
 
 Outside = Callable[..., tuple[Any, Any, Any]]  # (x, y, ..., time) -> (density, (velocity, ...), pressure)
 Boundary = Any  # a rule of the language, an Outside, or a mapping of sides to these
@@ -40,7 +40,7 @@ def _one(given: Any, part: Callable[[Conserved], Quantity], around: Surroundings
     def value(*_index: Quantity) -> Quantity:  # the cell's own, as cell_centre takes them
         place = [cell_centre(axis, width) for axis, width in enumerate(dx)]
         density, velocity, pressure = gas_outside(given, place, time)
-        return part(State(gamma, density, components(velocity), pressure).conserved)
+        return part(GasState(gamma, density, components(velocity), pressure).conserved)
 
     value.__name__ = getattr(given, "__name__", type(given).__name__)  # what a card shows
     return analytic(value)

@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from workbench.language import components
-from workbench.solvers.hydro.state import Conserved, Quantity, State
+from workbench.solvers.hydro.state import Conserved, GasState, Quantity
 
-RiemannSolver = Callable[[State, State, int], Conserved]
+RiemannSolver = Callable[[GasState, GasState, int], Conserved]
 
 
-def hllc(left: State, right: State, axis: int) -> Conserved:
+def hllc(left: GasState, right: GasState, axis: int) -> Conserved:
     """HLLC as in the paper (Toro §10.4): three waves, the middle one a contact.
 
     With q_K = rho_K |S_K - u_K|, the mass that the outer wave of side K sweeps per time, the contact moves at
@@ -31,7 +31,7 @@ def hllc(left: State, right: State, axis: int) -> Conserved:
     side: Callable[..., Quantity] = partial(np.where, on_left)
     density, pressure = side(left.density, right.density), side(left.pressure, right.pressure)
     velocity = components([side(a, b) for a, b in zip(left.velocity, right.velocity, strict=True)])
-    gas, normal = State(left.gamma, density, velocity, pressure), velocity[axis]
+    gas, normal = GasState(left.gamma, density, velocity, pressure), velocity[axis]
     swept = side(-swept_left, swept_right)  # rho_K (S_K - u_K)
     outer = swept * side(left.volume, right.volume)  # S_K - u_K
     middle = (drop + side(swept_right, -swept_left) * (v - u)) / (swept_left + swept_right)  # S* - u_K
@@ -47,7 +47,7 @@ def hllc(left: State, right: State, axis: int) -> Conserved:
     return Conserved(density * speed, components(momentum), speed * (energy + pressure))
 
 
-def hlle(left: State, right: State, axis: int) -> Conserved:
+def hlle(left: GasState, right: GasState, axis: int) -> Conserved:
     """HLLE (Einfeldt 1988): two waves, the outermost speeds of both states; keeps density positive, smears contacts."""
     u, v = left.velocity[axis], right.velocity[axis]
     low = np.minimum(np.minimum(u - left.sound_speed, v - right.sound_speed), 0.0)
@@ -61,7 +61,7 @@ def hlle(left: State, right: State, axis: int) -> Conserved:
     )
 
 
-def rusanov(left: State, right: State, axis: int) -> Conserved:
+def rusanov(left: GasState, right: GasState, axis: int) -> Conserved:
     """Rusanov's local Lax-Friedrichs flux (1961): one speed for both sides; the most diffusive and the simplest."""
     speed = np.maximum(np.abs(left.velocity[axis]) + left.sound_speed, np.abs(right.velocity[axis]) + right.sound_speed)
     return left.flux(axis).map(
@@ -69,7 +69,7 @@ def rusanov(left: State, right: State, axis: int) -> Conserved:
     )
 
 
-def _swept_mass(left: State, right: State, jump: Quantity) -> tuple[Quantity, Quantity]:
+def _swept_mass(left: GasState, right: GasState, jump: Quantity) -> tuple[Quantity, Quantity]:
     """rho_K |S_K - u_K| of the two outer waves, from the pressure estimate; jump = u_R - u_L.
 
     p* = max(0, (p_L + p_R) / 2 - jump / 2 * mean rho * mean c); a shock (p* > p_K) is faster than sound by
@@ -79,7 +79,7 @@ def _swept_mass(left: State, right: State, jump: Quantity) -> tuple[Quantity, Qu
     middle = np.maximum(0.5 * (left.pressure + right.pressure) - 0.125 * jump * impedance, 0.0)
     factor = (left.gamma + 1) / (2 * left.gamma)
 
-    def swept(side: State) -> Quantity:
+    def swept(side: GasState) -> Quantity:
         shocked = side.pressure + factor * np.maximum(middle - side.pressure, 0.0)
         return np.sqrt(side.gamma * side.density * shocked)
 

@@ -35,7 +35,7 @@ class Conserved(NamedTuple):
         return Conserved(*(named(part, f"{first}{name}") for name, part in zip(self._fields, self, strict=True)))
 
 
-class State:
+class GasState:
     """A state of the gas, given by its primitive or its conserved variables; the others are derived on demand.
 
     p = (gamma - 1) (E - rho v² / 2). From conserved variables, density and pressure below `floors` are replaced by
@@ -48,7 +48,7 @@ class State:
         self.gamma, self.density, self.velocity, self.pressure = gamma, density, velocity, pressure
 
     @classmethod
-    def of(cls, conserved: Conserved, gamma: Quantity, floors: tuple[Quantity, Quantity] | None = None) -> State:
+    def of(cls, conserved: Conserved, gamma: Quantity, floors: tuple[Quantity, Quantity] | None = None) -> GasState:
         """The state of conserved variables; floors = (least density, least pressure)."""
         density, momentum, energy = conserved
         if floors is None:
@@ -86,9 +86,9 @@ class State:
         """(rho, m, E)."""
         return Conserved(self.density, self.momentum, self.energy)
 
-    def map(self, function: Callable[[Quantity], Quantity]) -> State:
+    def map(self, function: Callable[[Quantity], Quantity]) -> GasState:
         """The state whose primitive variables are function(variable)."""
-        return State(self.gamma, function(self.density), self.velocity.map(function), function(self.pressure))
+        return GasState(self.gamma, function(self.density), self.velocity.map(function), function(self.pressure))
 
     def flux(self, axis: int) -> Conserved:
         """F_a = (m_a, v_a m_b + p delta_ab, v_a (E + p)) along `axis` = a."""
@@ -106,7 +106,7 @@ def conserved(density: Quantity, velocity: Any, pressure: Quantity, gamma: float
     pressure that is not positive or not finite, ShapeError for shapes that do not fit together.
     """
     first, middle, last = plain_gas(density, velocity, pressure, gamma)
-    state = State(gamma, first, components(middle), last)
+    state = GasState(gamma, first, components(middle), last)
     momentum = {f"momentum{a}": part for a, part in enumerate(state.momentum)}
     return {"density": np.array(first), **momentum, "energy": state.energy, "gamma": gamma}
 
@@ -117,5 +117,5 @@ def primitive(density: Quantity, momentum: Any, energy: Quantity, gamma: float =
     `momentum` is a tuple of components or an array whose first axis counts them, as sim["momentum"] gives it; so is
     "velocity". Nothing is checked or limited.
     """
-    state = State.of(Conserved(np.asarray(density), components(momentum, 1), np.asarray(energy)), gamma)
+    state = GasState.of(Conserved(np.asarray(density), components(momentum, 1), np.asarray(energy)), gamma)
     return {"density": state.density, "velocity": np.asarray(state.velocity), "pressure": state.pressure}

@@ -19,7 +19,7 @@ What is sent may have other points, too, which another search has measured.
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class PointOrigin:
     """Where a point comes from: the kind of its birth, the points it was made of, and which search proposed it.
 
     `strategy`: a name of the registry where several searches share the work, else "".
@@ -43,7 +43,7 @@ class Strategy(Protocol):
     def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """The score of a point that was asked for; greater is better, None: it failed. costs: of the space's parts."""
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """Where a point that was asked for comes from."""
 
 
@@ -73,9 +73,9 @@ class BatchStrategy:
         if not self._missing:
             self._advance()
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """Batches say nothing of where a point comes from."""
-        return Origin()
+        return PointOrigin()
 
     def _advance(self, *, first: bool = False) -> None:
         try:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
-from workbench.tuning.strategies.base import Origin
+from workbench.tuning.strategies.base import PointOrigin
 
 
 class Exhaustive:
@@ -22,9 +22,9 @@ class Exhaustive:
     def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """Scores change nothing."""
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """An enumeration makes no point of others."""
-        return Origin()
+        return PointOrigin()
 
 
 class Randomly:
@@ -40,9 +40,9 @@ class Randomly:
     def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """Scores change nothing."""
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """An enumeration makes no point of others."""
-        return Origin()
+        return PointOrigin()
 
 
 _LISTED = 200_000  # points of a space that is shuffled as a list

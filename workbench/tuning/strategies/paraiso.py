@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
-from workbench.tuning.strategies.base import Origin
+from workbench.tuning.strategies.base import PointOrigin
 
 Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "rule", "shared"]
 EQUAL_BIRTHS: Mapping[Birth, float] = {"mutation": 1.0, "crossover": 1.0, "triangulation": 1.0}
@@ -28,7 +28,7 @@ _FEWEST_TO_BREED = 4  # individuals with a score; before, points are drawn at ra
 
 
 @dataclass(frozen=True, slots=True)
-class Individual:
+class ScoredPoint:
     """A point with how it came to be, and its score; None while it is measured or if it failed."""
 
     point: Point
@@ -53,7 +53,7 @@ class Paraiso:
     seed: int = 0
     births: Mapping[Birth, float] = field(default_factory=lambda: EQUAL_BIRTHS)
     sigma: float = NOISE
-    population: dict[Point, Individual] = field(default_factory=dict)
+    population: dict[Point, ScoredPoint] = field(default_factory=dict)
     _draw: random.Random = field(init=False)
     _weights: list[float] = field(init=False)
     _rows: dict[Point, NDArray[np.int64]] = field(default_factory=dict)  # points as arrays, made one by one
@@ -67,33 +67,33 @@ class Paraiso:
         """A new individual; None if no new one was found."""
         for given in self.start:
             if given not in self.population:
-                return self._born(Individual(given, "start"))
+                return self._born(ScoredPoint(given, "start"))
         passed = [one for one in self.population.values() if one.score is not None]
         if len(passed) < _FEWEST_TO_BREED:
             for _ in range(_RETRIES):
                 point = self.space.random_point(self._draw)
                 if point is not None and point not in self.population:
-                    return self._born(Individual(point, "random"))
+                    return self._born(ScoredPoint(point, "random"))
             return None
         return self._bred(passed)
 
     def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """The score of an individual; None leaves it out of breeding. Points of other searches join the population."""
-        one = self.population.get(point) or Individual(point, "shared")
-        self.population[point] = Individual(point, one.birth, one.parents, score)
+        one = self.population.get(point) or ScoredPoint(point, "shared")
+        self.population[point] = ScoredPoint(point, one.birth, one.parents, score)
         if len(point) >= _WEIGHED:
             self._rows[point] = np.array(point)
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """The birth and the parents of an individual."""
         one = self.population[point]
-        return Origin(one.birth, one.parents)
+        return PointOrigin(one.birth, one.parents)
 
-    def _born(self, one: Individual) -> Point:
+    def _born(self, one: ScoredPoint) -> Point:
         self.population[one.point] = one
         return one.point
 
-    def _bred(self, passed: list[Individual]) -> Point | None:
+    def _bred(self, passed: list[ScoredPoint]) -> Point | None:
         """A birth of a kind that is drawn; one that is there already becomes a mutation at a higher temperature."""
         kinds = [kind for kind, weight in self.births.items() if weight > 0]
         kind = self._draw.choices(kinds, [self.births[one] for one in kinds])[0]
@@ -104,13 +104,13 @@ class Paraiso:
             parents = self._parents(passed, {"mutation": 1, "crossover": 2, "triangulation": 3}[kind], temperature)
             kind, child = self._child(kind, parents, passed)
             if child not in self.population and self.space.legal(child):
-                return self._born(Individual(child, kind, tuple(one.point for one in parents)))
+                return self._born(ScoredPoint(child, kind, tuple(one.point for one in parents)))
             kind = "mutation"
             temperature *= _HEATING
         point = self.space.random_point(self._draw)
-        return None if point is None or point in self.population else self._born(Individual(point, "random"))
+        return None if point is None or point in self.population else self._born(ScoredPoint(point, "random"))
 
-    def _child(self, kind: Birth, parents: list[Individual], passed: list[Individual]) -> tuple[Birth, Point]:
+    def _child(self, kind: Birth, parents: list[ScoredPoint], passed: list[ScoredPoint]) -> tuple[Birth, Point]:
         match kind:
             case "crossover":
                 return kind, _mixed(self._draw, parents[0].point, parents[1].point)
@@ -124,7 +124,7 @@ class Paraiso:
                     return "rule", self.space.tied(parents[0].point, tie, value)
                 return "mutation", _mutated(self._draw, self.space, parents, self._mattering(passed))
 
-    def _mattering(self, passed: list[Individual]) -> list[float]:
+    def _mattering(self, passed: list[ScoredPoint]) -> list[float]:
         """Weights of the parameters: 1, and more by their share of what single parameters explain of the scores."""
         count = len(self.space.parameters)
         if count >= _WEIGHED and len(passed) >= self._weighed + _AGAIN:
@@ -135,14 +135,14 @@ class Paraiso:
             self._weights = [1.0 + count * share for share in shares]
         return self._weights
 
-    def _parents(self, passed: list[Individual], count: int, temperature: float) -> list[Individual]:
+    def _parents(self, passed: list[ScoredPoint], count: int, temperature: float) -> list[ScoredPoint]:
         """So many different ones, the best first; weight exp(-(mu_top - mu) / (T + sigma_top + sigma))."""
         top = max(one.score or 0.0 for one in passed)
         weights = [
             math.exp(-(top - (one.score or 0.0)) / max(temperature + self.sigma * (top + (one.score or 0.0)), 1e-300))
             for one in passed
         ]
-        chosen: dict[Point, Individual] = {}
+        chosen: dict[Point, ScoredPoint] = {}
         for _ in range(_RETRIES * count):
             (one,) = self._draw.choices(passed, weights)
             chosen.setdefault(one.point, one)
@@ -154,7 +154,7 @@ class Paraiso:
         return sorted(chosen.values(), key=lambda one: -(one.score or 0.0))
 
 
-def _mutated(draw: random.Random, space: SearchSpace, parents: list[Individual], weights: list[float]) -> Point:
+def _mutated(draw: random.Random, space: SearchSpace, parents: list[ScoredPoint], weights: list[float]) -> Point:
     """k = max(1, ceil(exp(U(-0.2, 1) ln n))) genes anew, drawn by weights; many are crossed twice with the original."""
     point = parents[0].point
     genes = len(point)
@@ -192,7 +192,7 @@ def _mixed(draw: random.Random, one: Point, other: Point) -> Point:
     return tuple(values)
 
 
-def _triangulated(draw: random.Random, space: SearchSpace, parents: list[Individual]) -> Point:
+def _triangulated(draw: random.Random, space: SearchSpace, parents: list[ScoredPoint]) -> Point:
     """Changes from the worst that make the two better: a gene of Primary if it differs from Base, else Secondary's."""
     primary, secondary, base = (one.point for one in parents)
     triples = zip(primary, secondary, base, strict=True)

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
-from workbench.tuning.strategies.base import Known, Origin, Strategy
+from workbench.tuning.strategies.base import Known, PointOrigin, Strategy
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.surrogate import Surrogate
-from workbench.tuning.strategies.sweep import Sweep
+from workbench.tuning.strategies.sweep import CoordinateSweep
 
 ENGINES: Mapping[str, Callable[[SearchSpace, tuple[Point, ...], int], Strategy]] = {
-    "sweep": Sweep,
+    "sweep": CoordinateSweep,
     "independence": Independence,
     "paraiso": Paraiso,
     "surrogate": Surrogate,
@@ -64,7 +64,7 @@ class Portfolio:
     _engines: dict[str, _Engine] = field(init=False)
     _draw: random.Random = field(init=False)
     _known: Known = field(default_factory=dict)
-    _origins: dict[Point, Origin] = field(default_factory=dict)  # of the points that were asked for
+    _origins: dict[Point, PointOrigin] = field(default_factory=dict)  # of the points that were asked for
     _best: float = 0.0
     _unimproved: int = 0  # evaluations since the best score rose
     _led: bool = True
@@ -96,7 +96,7 @@ class Portfolio:
                 engine.search.tell(point, self._known[point])
             elif point not in self._origins:  # else its score is told to all when it comes
                 origin = engine.search.origin(point)
-                self._origins[point] = Origin(origin.birth, origin.parents, name)
+                self._origins[point] = PointOrigin(origin.birth, origin.parents, name)
                 return point
         return None
 
@@ -123,7 +123,7 @@ class Portfolio:
             self._engines[origin.strategy].evaluations += 1
             self._engines[origin.strategy].gain += gain
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """Birth and parents as the search says that proposed it, and its name."""
         return self._origins[point]
 

@@ -13,11 +13,11 @@ from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.strategies.surrogate import Surrogate
-from workbench.tuning.strategies.sweep import Sweep
+from workbench.tuning.strategies.sweep import CoordinateSweep
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StrategyRow:
     """`make(space, start, seed)`: a strategy that begins with the points of `start`."""
 
     name: str
@@ -25,16 +25,18 @@ class Row:
     make: Callable[[SearchSpace, tuple[Point, ...], int], Strategy]
 
 
-STRATEGIES: dict[str, Row] = {
+STRATEGIES: dict[str, StrategyRow] = {
     row.name: row
     for row in (
-        Row("exhaustive", "every legal point in order", Exhaustive),
-        Row("random", "legal points at random, none twice", Randomly),
-        Row("sweep", "one parameter at a time, again from perturbed best points", Sweep),
-        Row("independence", "groups of parameters, joined where tests find that they interact", Independence),
-        Row("paraiso", "asynchronous genetic simulated annealing, as in the Paraiso paper", Paraiso),
-        Row("surrogate", "the largest expected improvement by a Gaussian process of all scores so far", Surrogate),
-        Row("portfolio", "surrogate, sweep, independence and paraiso in turn, by their results", Portfolio),
+        StrategyRow("exhaustive", "every legal point in order", Exhaustive),
+        StrategyRow("random", "legal points at random, none twice", Randomly),
+        StrategyRow("sweep", "one parameter at a time, again from perturbed best points", CoordinateSweep),
+        StrategyRow("independence", "groups of parameters, joined where tests find that they interact", Independence),
+        StrategyRow("paraiso", "asynchronous genetic simulated annealing, as in the Paraiso paper", Paraiso),
+        StrategyRow(
+            "surrogate", "the largest expected improvement by a Gaussian process of all scores so far", Surrogate
+        ),
+        StrategyRow("portfolio", "surrogate, sweep, independence and paraiso in turn, by their results", Portfolio),
     )
 }
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
-from workbench.tuning.strategies.base import Known, Origin
+from workbench.tuning.strategies.base import Known, PointOrigin
 
 FIRST = 4  # scores from which a model is made; before, points are drawn at random
 _RANGE = 4.0  # of an ordered parameter, from its first to its last value, in the units of the lengths below
@@ -78,9 +78,9 @@ class Surrogate:
         self._known[point] = score
         self._look_at(point)
 
-    def origin(self, point: Point) -> Origin:
+    def origin(self, point: Point) -> PointOrigin:
         """It is made of no others."""
-        return Origin()
+        return PointOrigin()
 
     def _look_at(self, point: Point) -> None:
         """Remember what the outlook says of a point that is known or asked for, and what its launches take."""

@@ -19,7 +19,7 @@ _PERTURBED = 2  # parameters that are drawn anew before another descent
 _STALE = 200  # perturbations in a row that lead to nothing new until the search ends
 
 
-class Sweep(BatchStrategy):
+class CoordinateSweep(BatchStrategy):
     """Coordinate sweeps with perturbed restarts, from the first of `start` or from a random point."""
 
     def __init__(self, space: SearchSpace, start: tuple[Point, ...] = (), seed: int = 0) -> None:

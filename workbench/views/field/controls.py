@@ -25,7 +25,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepOnce:
     """One step."""
 
 
@@ -123,7 +123,7 @@ class ChooseCharts:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordFrames:
     """Begin a recording, or end it and hand the file over."""
 
     on: bool
@@ -139,7 +139,7 @@ class Export:
 Control = (
     Play
     | Pause
-    | Step
+    | StepOnce
     | Reset
     | Pace
     | SetParam
@@ -153,13 +153,13 @@ Control = (
     | Volume
     | Switch
     | ChooseCharts
-    | Record
+    | RecordFrames
     | Export
 )
 _PLAIN: Mapping[str, Control] = {
     "play": Play(),
     "pause": Pause(),
-    "step": Step(),
+    "step": StepOnce(),
     "reset": Reset(),
     "forget": Forget(),
     "volume": Volume(),
@@ -189,7 +189,7 @@ def _read_with_values(kind: object, message: Mapping[str, object]) -> Control | 
         "follow": lambda: Follow(*_place(message)),
         "switch": lambda: Switch(str(message["name"])),
         "charts": lambda: ChooseCharts(_words(message["groups"]), min(2000, max(200, _whole(message["width"])))),
-        "record": lambda: Record(bool(message["value"])),
+        "record": lambda: RecordFrames(bool(message["value"])),
         "export": lambda: Export(str(message["value"])),
     }
     reader = readers.get(kind) if isinstance(kind, str) else None
@@ -209,14 +209,16 @@ class Speed:
         return self.pace if self.chosen else PLAYED
 
 
-def steer(simulation: Simulation, watch: Watch, speed: Speed, control: Play | Pause | Step | Pace | SetParam) -> None:
+def steer(
+    simulation: Simulation, watch: Watch, speed: Speed, control: Play | Pause | StepOnce | Pace | SetParam
+) -> None:
     """Do what concerns the run. What the run refuses is raised as a StencilError."""
     match control:
         case Play():
             play(simulation, speed.played)
         case Pause():
             simulation.pause()
-        case Step():
+        case StepOnce():
             if simulation.running and not simulation.paused:
                 simulation.pause()
             simulation.step()

@@ -19,7 +19,7 @@ Group = Literal["scalars", "probes", "profiles"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class ChartLine:
     """One line of a chart: `values` at `places`, both of shape (n,), in order."""
 
     name: str
@@ -37,10 +37,10 @@ class Chart:
     across_unit: str
     up: str
     up_unit: str
-    curves: tuple[Curve, ...]
+    curves: tuple[ChartLine, ...]
 
 
-class History:
+class TimeSeries:
     """Values over steps, at most MOST_POINTS: when full, every second one goes and later ones are kept more rarely.
 
     The latest one is always there. Not safe for threads.
@@ -62,13 +62,13 @@ class History:
                 self._every *= 2
         self._seen += 1
 
-    def curve(self, name: str) -> Curve:
+    def curve(self, name: str) -> ChartLine:
         """What was kept."""
         points = list(self._kept)
         if self._latest is not None and points[-1] is not self._latest:
             points.append(self._latest)
         array = np.array(points, np.float64).reshape(-1, 2)
-        return Curve(name, array[:, 0], array[:, 1])
+        return ChartLine(name, array[:, 0], array[:, 1])
 
 
 def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: tuple[int, ...]) -> tuple[Chart, ...]:
@@ -82,6 +82,6 @@ def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: 
             stride = -(-2 * label.cells // MOST_POINTS)
             line, places = least_and_greatest(line, stride), np.repeat(places[::stride], 2)
             title += f", least and greatest of each {stride} cells"
-        curve = Curve(snapshot.name, places, np.asarray(line, np.float64))
+        curve = ChartLine(snapshot.name, places, np.asarray(line, np.float64))
         charts.append(Chart("profiles", title, label.name, label.unit, snapshot.name, unit, (curve,)))
     return tuple(charts)

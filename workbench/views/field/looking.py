@@ -14,7 +14,7 @@ from workbench.run.state import STEP
 from workbench.run.until import time_name
 from workbench.views.field.animation import Recorder
 from workbench.views.field.controls import ChooseLimits, Colours, Cutting, Forget, Turn, Volume
-from workbench.views.field.curves import Chart, History, profiles
+from workbench.views.field.curves import Chart, TimeSeries, profiles
 from workbench.views.field.flags import Wrong, cell_text, find_wrong
 from workbench.views.field.palettes import PALETTES
 from workbench.views.field.scatter import names_beside, summarise_particles
@@ -40,9 +40,9 @@ class Looking:
         self._wrong: Wrong | None = None
         self._seen_step: int | None = None
         self._good: int | None = None
-        self._probes: dict[tuple[int, ...], History] = {}
+        self._probes: dict[tuple[int, ...], TimeSeries] = {}
         clock = None if self._clock is None else self._clock.name
-        self._scalars = {static.name: History() for static in simulation.graph.scalars if static.name != clock}
+        self._scalars = {static.name: TimeSeries() for static in simulation.graph.scalars if static.name != clock}
         self._recorder: Recorder | None = None
         self._snapshot: Snapshot
         self._summary: FieldSummary
@@ -140,7 +140,7 @@ class Looking:
                 raise
             self._look_now = replace(self._look_now, limits=None)
             self._limits = "growing" if self._limits == "held" else self._limits
-            self._probes = {cell: History() for cell in self._probes}
+            self._probes = {cell: TimeSeries() for cell in self._probes}
             for cell, history in self._probes.items():
                 self._follow(history, cell)
             self._recorder = None
@@ -191,7 +191,7 @@ class Looking:
             if cell not in self._probes:
                 if len(self._probes) >= MOST_PROBES:
                     del self._probes[next(iter(self._probes))]
-                self._probes[cell] = History()
+                self._probes[cell] = TimeSeries()
                 self._follow(self._probes[cell], cell)
             if self._look_now.volume:
                 self._look_now = replace(self._look_now, cuts=dict(enumerate(cell)))
@@ -206,8 +206,8 @@ class Looking:
         with self._lock:
             self._wrong = self._seen_step = self._good = None
             self._look_now = replace(self._look_now, reach=None)
-            self._probes = {cell: History() for cell in self._probes}
-            self._scalars = {name: History() for name in self._scalars}
+            self._probes = {cell: TimeSeries() for cell in self._probes}
+            self._scalars = {name: TimeSeries() for name in self._scalars}
 
     def record(self) -> None:
         """Record what is seen from now on."""
@@ -261,7 +261,7 @@ class Looking:
         found = (find_wrong(each.values, each.steps, self._good, bool(self._look_now.window)) for each in seen)
         return next(filter(None, found), None)
 
-    def _follow(self, history: History, cell: tuple[int, ...]) -> None:
+    def _follow(self, history: TimeSeries, cell: tuple[int, ...]) -> None:
         history.append(self._place(), float(self._snapshot.values[cell]))
 
     def _place(self) -> float:

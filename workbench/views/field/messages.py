@@ -133,7 +133,7 @@ def _particles(summary: FieldSummary, particles: Particles, probes: tuple[tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class RunStatus:
     """What the run does, how limits follow, how many frames are recorded (None: no recording), probed cells.
 
     pace: steps per second that the run, or else the next one of Play, may do; None: as many as it can.
@@ -149,7 +149,7 @@ class Status:
     note: str = ""
 
 
-def status_message(status: Status, params: Mapping[str, bool | int | float]) -> Message:
+def status_message(status: RunStatus, params: Mapping[str, bool | int | float]) -> Message:
     """What the run does now, and what the params are."""
     values = {name: _json_number(value) for name, value in params.items()}
     return Message(

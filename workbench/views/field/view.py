@@ -34,11 +34,11 @@ from workbench.views.field.controls import (
     Pause,
     Play,
     Point,
-    Record,
+    RecordFrames,
     Reset,
     SetParam,
     Speed,
-    Step,
+    StepOnce,
     Switch,
     Turn,
     Volume,
@@ -50,7 +50,7 @@ from workbench.views.field.figure import svg_of
 from workbench.views.field.files import KINDS, write_file
 from workbench.views.field.looking import Looking, adjust
 from workbench.views.field.messages import (
-    Status,
+    RunStatus,
     charts_message,
     file_message,
     frame_message,
@@ -242,7 +242,7 @@ class FieldView:
     def _do(self, control: Control) -> None:
         looking = self._looking
         match control:
-            case Play() | Pause() | Step() | Pace() | SetParam():
+            case Play() | Pause() | StepOnce() | Pace() | SetParam():
                 self._steer(control)
             case Reset():
                 rewind(self._simulation, self._start)
@@ -257,7 +257,7 @@ class FieldView:
                 self._charts = control
                 if self._watch is not None:
                     self._watch.scalars = "scalars" in control.groups
-            case Record(on):
+            case RecordFrames(on):
                 self._record(on)
             case Export(kind):
                 self._export(kind)
@@ -284,7 +284,7 @@ class FieldView:
             self._record(False)
         self._looking.switch(name)
 
-    def _steer(self, control: Play | Pause | Step | Pace | SetParam) -> None:
+    def _steer(self, control: Play | Pause | StepOnce | Pace | SetParam) -> None:
         watched = self._watch
         if watched is not None:
             steer(self._simulation, watched, self._speed, control)
@@ -340,7 +340,7 @@ class FieldView:
         pace = pace_of(simulation) if running else self._speed.played
         seen = (looking.limits, looking.recorded, looking.probes)
         params = self._numbers()
-        told = status_message(Status(running, pace, *seen, self._waits_for, note_of(simulation, params)), params)
+        told = status_message(RunStatus(running, pace, *seen, self._waits_for, note_of(simulation, params)), params)
         if told != self._told:
             self._told = told
             self._send(told)

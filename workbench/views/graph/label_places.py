@@ -36,7 +36,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PlacedLabel:
     """A name or a caption: its middle is (dx, dy) pixels from the point (x, y) of the layout. `bold`: of a value."""
 
     text: str
@@ -58,7 +58,7 @@ class Lettering:
     """The words to show from this scale on, until a larger one of the same graph is reached in both directions."""
 
     scale: Scale
-    words: tuple[Word, ...]
+    words: tuple[PlacedLabel, ...]
 
 
 def mark_size(scale: Scale) -> float:
@@ -78,7 +78,7 @@ def letterings(summary: GraphSummary, layout: GraphLayout) -> tuple[Lettering, .
     return tuple(Lettering(scale, lettered(summary, layout, scale)) for scale in scales)
 
 
-def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[Word, ...]:
+def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[PlacedLabel, ...]:
     """The words that have room at a scale, names shortened where that helps.
 
     None covers another word, a mark or a folded sub-kernel, or leaves the frame, at this scale and any larger one.
@@ -90,7 +90,7 @@ def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[
     radius = mark_size(scale) / 2
     for _, x, y in layout.places:
         taken.add((x * scale[0] - radius, y * scale[1] - radius, x * scale[0] + radius, y * scale[1] + radius))
-    words: list[Word] = []
+    words: list[PlacedLabel] = []
     for hull in layout.hulls:
         if hull.folded:
             left, top = hull.x * scale[0], hull.y * scale[1]
@@ -108,12 +108,14 @@ def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[
     return tuple(words)
 
 
-def _most_named(summary: GraphSummary, hulls: list[Hull], taken: _Taken, scale: Scale) -> tuple[_Taken, list[Word]]:
+def _most_named(
+    summary: GraphSummary, hulls: list[Hull], taken: _Taken, scale: Scale
+) -> tuple[_Taken, list[PlacedLabel]]:
     """Names beside sub-kernels, and what is taken then: the longest with which most of them have one.
 
     A long name may leave no room for that of another one, and so may the name that is placed first.
     """
-    best, words = taken, list[Word]()
+    best, words = taken, list[PlacedLabel]()
     for most, order in product(_LONGEST_BESIDE, (hulls, hulls[::-1])):
         if len(words) == len(hulls):
             break
@@ -124,7 +126,7 @@ def _most_named(summary: GraphSummary, hulls: list[Hull], taken: _Taken, scale: 
     return best, words
 
 
-def _placed(named: Iterable[Iterable[Word]], taken: _Taken, scale: Scale) -> list[Word]:
+def _placed(named: Iterable[Iterable[PlacedLabel]], taken: _Taken, scale: Scale) -> list[PlacedLabel]:
     """Of each thing to name the first word that has room."""
     found = (next((word for word in words if taken.add_free(word.box(scale))), None) for words in named)
     return [word for word in found if word is not None]
@@ -141,13 +143,13 @@ def _title(node: GraphNode, mark: float) -> str:
     return drawn_title(node) if mark >= symbol_mark(node.symbol) else node.title
 
 
-def _titles(title: str, x: float, y: float, radius: float) -> Iterator[Word]:
+def _titles(title: str, x: float, y: float, radius: float) -> Iterator[PlacedLabel]:
     for text in _cuts(title, (LONGEST_NAME, 12, 8, 5)):
         for dx in _shifts(text, radius):
-            yield Word(text, x, y, dx, -radius - LINE / 2 - 1, bold=True)
+            yield PlacedLabel(text, x, y, dx, -radius - LINE / 2 - 1, bold=True)
 
 
-def _inside(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[Word]:
+def _inside(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[PlacedLabel]:
     """In a folded sub-kernel: what it makes and how much that is, as far as there is room."""
     letters = int((hull.width * scale[0] - 4) / LETTER)
     height = hull.height * scale[1] - 2
@@ -159,10 +161,10 @@ def _inside(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[Word]:
     first = shortened(caption(summary, hull.group), letters) if named else number
     second = _amount(summary, hull, letters)
     if named and second and height >= 2 * LINE:
-        yield Word(first, x, y, 0.0, -LINE / 2)
-        yield Word(second, x, y, 0.0, LINE / 2)
+        yield PlacedLabel(first, x, y, 0.0, -LINE / 2)
+        yield PlacedLabel(second, x, y, 0.0, LINE / 2)
     else:
-        yield Word(first, x, y, 0.0, 0.0)
+        yield PlacedLabel(first, x, y, 0.0, 0.0)
 
 
 def _name_fits(hull: Hull, scale: Scale) -> bool:
@@ -175,18 +177,18 @@ def _amount(summary: GraphSummary, hull: Hull, letters: int) -> str:
     return next((text for text in (f"{values}, {moved}", moved, values) if len(text) <= letters), "")
 
 
-def _beside(summary: GraphSummary, hull: Hull, scale: Scale, most: int) -> Iterator[Word]:
+def _beside(summary: GraphSummary, hull: Hull, scale: Scale, most: int) -> Iterator[PlacedLabel]:
     """Over an open sub-kernel, at its left corner; over or under a folded one that has room for a number only."""
     if hull.folded:
         for text in _cuts(caption(summary, hull.group), (m for m in _LONGEST_BESIDE if m <= most)):
             for y, dy in ((hull.y, -LINE / 2 - 1), (hull.y + hull.height, LINE / 2 + 1)):
                 for dx in _shifts(text, hull.width * scale[0] / 2):
-                    yield Word(text, hull.x + hull.width / 2, y, dx, dy)
+                    yield PlacedLabel(text, hull.x + hull.width / 2, y, dx, dy)
         return
     room = max(16, int(hull.width * scale[0] / LETTER))
     name = caption(summary, hull.group)
     for text in (*_cuts(name, (min(room, 60), min(room, 24), 12)), str(hull.group + 1)):
-        yield Word(text, hull.x, hull.y, len(text) * LETTER / 2, -LINE / 2 - 1)
+        yield PlacedLabel(text, hull.x, hull.y, len(text) * LETTER / 2, -LINE / 2 - 1)
 
 
 def _shifts(text: str, radius: float) -> tuple[float, ...]:

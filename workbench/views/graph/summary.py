@@ -13,7 +13,8 @@ from workbench.planning.allocation import hint_reasons
 from workbench.planning.axes import axes_text
 from workbench.planning.cost import near_cost, step_cost, whole_cost
 from workbench.planning.emission import emit
-from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
+from workbench.planning.kernel_plan import KernelPlan, Step, Storage, Subkernel
+from workbench.planning.plan import Plan
 from workbench.planning.reach import no_margins
 from workbench.planning.reads import emission_in
 from workbench.planning.rolling import rolling_planes

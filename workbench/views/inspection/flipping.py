@@ -11,7 +11,8 @@ from workbench.graph import Arith, value_name
 from workbench.graph.marks import NO_HINT
 from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices, names_node
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan import Plan
 from workbench.views.inspection.selection import ValueRef, node_of
 
 Side = Literal["before", "after"]

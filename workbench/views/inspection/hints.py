@@ -12,7 +12,8 @@ from dataclasses import fields, is_dataclass
 from workbench.graph import value_name
 from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices, PlanChoices
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan import Plan
 from workbench.views.inspection.flipping import choose_storage, storage_changes, sync_marks
 from workbench.views.inspection.selection import ValueRef, node_of
 

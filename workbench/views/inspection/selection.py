@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from workbench.errors import PlanError
 from workbench.graph import Node, Store, value_names
-from workbench.planning.plan import Plan, Subkernel
+from workbench.planning.kernel_plan import Subkernel
+from workbench.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, order=True)

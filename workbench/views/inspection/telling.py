@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from workbench.graph import value_name
 from workbench.planning.allocation import hint_reasons
-from workbench.planning.plan import Plan, Storage
+from workbench.planning.kernel_plan import Storage
+from workbench.planning.plan import Plan
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 
 

@@ -29,7 +29,7 @@ _STYLE = """<style>
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ViewSection:
     """One view: its name, its title, what it says, and its picture or table as HTML, "" for words alone."""
 
     name: str
@@ -61,7 +61,7 @@ def still_words(name: str, view: Any) -> str:  # noqa: ANN401  # a view of any k
     return describe_source(view.summary, excerpt_of(view.summary.text, EXCERPT_LINES))
 
 
-def parts_html(machine: str, parts: Sequence[Part]) -> str:
+def parts_html(machine: str, parts: Sequence[ViewSection]) -> str:
     """All parts below each other, the graph and the plan unfolded. What would be too much is said in words."""
     folds, left = [], MOST_CHARACTERS
     for part in parts:
@@ -76,5 +76,5 @@ def parts_html(machine: str, parts: Sequence[Part]) -> str:
     return f'{_STYLE}<div class="swb-static-parts">{"".join(folds)}</div>'
 
 
-def _words(part: Part) -> str:
+def _words(part: ViewSection) -> str:
     return f'<p class="words">{escape(part.words)}</p>'

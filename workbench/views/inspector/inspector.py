@@ -12,7 +12,7 @@ from workbench.run.simulation import Simulation
 from workbench.views.inspection.following import follow, inspect_machine
 from workbench.views.inspection.inspection import Inspected, Inspection
 from workbench.views.inspection.waiting import large_plan_text
-from workbench.views.inspector.html import Part, parts_html, still_html, still_words
+from workbench.views.inspector.html import ViewSection, parts_html, still_html, still_words
 from workbench.views.kinds import VIEWS, ViewKind
 from workbench.views.page.live import LIVE_ADVICE, live_entries, still_entries
 
@@ -115,8 +115,10 @@ class Inspector:
         return bundle
 
     def _bundle(self) -> dict[str, object]:
-        parts = [Part(name, _title(name), repr(view), still_html(name, view)) for name, view in self.views.items()]
-        parts += [Part(name, _title(name), problem) for name, problem in self.problems.items()]
+        parts = [
+            ViewSection(name, _title(name), repr(view), still_html(name, view)) for name, view in self.views.items()
+        ]
+        parts += [ViewSection(name, _title(name), problem) for name, problem in self.problems.items()]
         bundle: dict[str, object] = {
             "text/plain": repr(self),
             "text/html": parts_html(self.inspection.plan.graph.name, parts),

@@ -12,7 +12,7 @@ from workbench.backends.occupancy import WARP
 from workbench.run.calling import Terms
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle
 from workbench.views.graph.layout import shortened
-from workbench.views.launch.summary import Curve, LaunchSummary, describe_launch
+from workbench.views.launch.summary import LaunchSummary, OccupancyCurve, describe_launch
 
 INK, PALE, LINE, POINT = "#222222", "#767676", "#0072b2", "#d55e00"
 BLOCKS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#9a9a9a")
@@ -68,7 +68,7 @@ def _bars(summary: LaunchSummary, top: float) -> Iterator[Shape]:
         yield Label((18 + _NAME + width, y + _BAR / 2 - 2), f"{row.cells:,}", INK, 12)
 
 
-def _curve(curve: Curve, left: float, top: float, width: float) -> Iterator[Shape]:
+def _curve(curve: OccupancyCurve, left: float, top: float, width: float) -> Iterator[Shape]:
     x0, y0, w, h = left + 34, top + 18, width - 40, _CURVE_HEIGHT - 62
     first, last = curve.points[0][0], curve.points[-1][0]
 

@@ -59,7 +59,7 @@ def _keep(key: tuple[object, ...], found: Findings) -> None:
             _known.popitem(last=False)
 
 
-class Search:
+class FactSearch:
     """Finds the facts of one plan in a thread, which calls `told` when it knows them."""
 
     def __init__(self, plan: Plan, told: Callable[[], None]) -> None:
@@ -91,7 +91,7 @@ class Search:
                 told()
 
 
-_living: weakref.WeakSet[Search] = weakref.WeakSet()
+_living: weakref.WeakSet[FactSearch] = weakref.WeakSet()
 
 
 @atexit.register

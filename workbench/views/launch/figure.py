@@ -23,7 +23,7 @@ from workbench.graph.spaces import axis_name
 from workbench.run.calling import Terms
 from workbench.views.graph.layout import shortened
 from workbench.views.launch.drawing import LINE, POINT, footprint, owner_colour, plane_of
-from workbench.views.launch.summary import Curve, LaunchSummary
+from workbench.views.launch.summary import LaunchSummary, OccupancyCurve
 
 _WRAP = {"flex-wrap": "wrap"}
 _UNITS = {"shared memory a block": " bytes"}  # others are counted
@@ -76,7 +76,7 @@ class _CurveFigure:
             HoverTool(renderers=[steps], tooltips=[("", "@x: @y{0%}")], mode="vline", line_policy="prev")
         )
 
-    def show(self, curve: Curve | None) -> None:
+    def show(self, curve: OccupancyCurve | None) -> None:
         self.plot.visible = curve is not None
         if curve is not None:
             self._line.data = {"x": [x for x, _ in curve.points], "y": [y for _, y in curve.points]}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from workbench.backends.occupancy import DEVICES
 from workbench.views.launch.drawing import draw_launch
 from workbench.views.launch.figure import LaunchFigure
+from workbench.views.launch.view import BACKENDS, LaunchView, number_options, thread_options
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 from workbench.views.page.canvas import Canvas
-
-if TYPE_CHECKING:
-    from workbench.views.launch.view import LaunchView
 
 TOOLS = (
     Tool("backend", "for", "Whose launches are shown", "choice"),
@@ -87,8 +84,6 @@ class LaunchPane:
             view.attempt(actions[name])
 
     def _states(self) -> tuple[ToolState, ...]:
-        from workbench.views.launch.view import BACKENDS, number_options, thread_options
-
         view, choices, on_device = self._view, self._view.inspection.choices.plan, self._view.on_device
         summary = view.summary
         devices = tuple(f"{device.capability} ({device.example})" for device in DEVICES)

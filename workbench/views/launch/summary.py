@@ -54,7 +54,7 @@ class LaunchRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class OccupancyCurve:
     """Occupancy (0 to 1) against one thing that may be changed; `at` is where the launch is now."""
 
     what: Literal["threads a block", "registers a thread", "shared memory a block"]
@@ -98,7 +98,7 @@ class LaunchSummary:
     rows: tuple[LaunchRow, ...]
     device: DeviceLimits | None = None
     shown: int = 0
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[OccupancyCurve, ...] = ()
     told: str = ""
     traces: tuple[LaunchTrace, ...] = ()
     trace_extents: tuple[int, ...] = ()
@@ -205,7 +205,7 @@ def _device_row(
     )
 
 
-def _curves(row: LaunchRow, device: DeviceLimits) -> tuple[Curve, ...]:
+def _curves(row: LaunchRow, device: DeviceLimits) -> tuple[OccupancyCurve, ...]:
     """Each with all else as it is now."""
     block, registers, shared = prod(row.block), row.registers, row.shared
     here = occupancy(device, block, registers, shared).share
@@ -216,9 +216,9 @@ def _curves(row: LaunchRow, device: DeviceLimits) -> tuple[Curve, ...]:
         (n, occupancy(device, block, registers, n).share) for n in range(0, device.shared_block + 1, step)
     )
     return (
-        Curve("threads a block", blocks, (block, here)),
-        Curve("registers a thread", by_registers, (registers, here)),
-        Curve("shared memory a block", by_shared, (shared, here)),
+        OccupancyCurve("threads a block", blocks, (block, here)),
+        OccupancyCurve("registers a thread", by_registers, (registers, here)),
+        OccupancyCurve("shared memory a block", by_shared, (shared, here)),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Protocol
 
 from workbench.backends.occupancy import DEVICES, device_limits
@@ -14,14 +13,12 @@ from workbench.backends.registry import SHOWN, names_with_text, row_of
 from workbench.errors import RunError, StencilError
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, UNROLLED, folds_along_axes, set_by_name, tunable
-from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
-from workbench.views.inspection.following import inspect_machine
-from workbench.views.inspection.inspection import Inspected, Inspection
+from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef
 from workbench.views.launch.drawing import draw_launch
-from workbench.views.launch.facts import Search, known_facts
+from workbench.views.launch.facts import FactSearch, known_facts
 from workbench.views.launch.summary import (
     CAPABILITY,
     Findings,
@@ -64,7 +61,7 @@ class LaunchView:
         self.shown = ""
         self.trouble = ""
         self.page: LaunchPage | None = None
-        self._search: Search | None = None
+        self._search: FactSearch | None = None
         self._closed = False
         self._leave: tuple[Callable[[], None], ...] = (
             inspection.on("source", lambda _: self._changed()),
@@ -223,7 +220,7 @@ class LaunchView:
             return
         if self._search is not None:
             self._search.end(0.0)
-        self._search = Search(plan, self._refresh)
+        self._search = FactSearch(plan, self._refresh)
 
     def _changed(self) -> None:
         self._look_for_facts()
@@ -241,26 +238,6 @@ class LaunchView:
     def _tell(self) -> None:
         if self.page is not None:
             self.page.tell()
-
-
-def open_launch_view(
-    looked_at: Inspected | Inspection, *, backend: str = "", simulation: Simulation | None = None
-) -> LaunchView:
-    """A view of a machine's launches, or one more view of an inspection; live where a page can draw it.
-
-    simulation: one of this machine, which then runs what is chosen here. backend: default the simulation's.
-    """
-    if backend and backend not in BACKENDS:
-        raise RunError(f"backend {backend!r} launches nothing", advice=f"Use one of {', '.join(BACKENDS)}.")
-    inspection = inspect_machine(looked_at, simulation)
-    if backend:
-        inspection.show_backend(backend)
-    view = LaunchView(inspection)
-    if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
-        from workbench.views.launch.pane import LaunchPane
-
-        view.page = LaunchPane(view)
-    return view
 
 
 def thread_options() -> tuple[int, ...]:

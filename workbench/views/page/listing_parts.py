@@ -10,7 +10,7 @@ from workbench.views.page.message import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ListingOption:
     """One of several things to choose: what is sent back, and what is read."""
 
     value: str
@@ -24,7 +24,7 @@ class Choice:
     name: str
     label: str
     value: str
-    options: tuple[Option, ...]
+    options: tuple[ListingOption, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _ROOF_HEIGHT = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class LifetimeBar:
     """A value in the lane of its array, in units of launches from the step's begin: 0 to the number of launches.
 
     A launch k takes from k to k + 1, and what it writes is there from its middle on.
@@ -36,7 +36,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class RooflineMark:
     """A sub-kernel in the roofline: flops a byte, and flops a second. `kind` says how the speed is known."""
 
     name: str
@@ -50,21 +50,21 @@ class Mark:
 class Roofline:
     """Marks under a roof. low and high: limits of both axes, whole powers of ten; `idle` does no arithmetic."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[RooflineMark, ...]
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     roof: tuple[tuple[float, float], ...]
     idle: tuple[str, ...]
 
 
-def bars_of(summary: PlanSummary) -> tuple[Bar, ...]:
+def bars_of(summary: PlanSummary) -> tuple[LifetimeBar, ...]:
     """A bar for every life; those that last until the next step are the fields'."""
     end = len(summary.launches)
 
-    def bar(life: Life) -> Bar:
+    def bar(life: Life) -> LifetimeBar:
         left = 0.0 if life.first < 0 else life.first + 0.5
         right = float(end) if life.last >= end else life.last + 0.5
-        return Bar(life.array, left, right, life.name, life.size, life.last >= end)
+        return LifetimeBar(life.array, left, right, life.name, life.size, life.last >= end)
 
     return tuple(bar(life) for life in summary.lives)
 
@@ -77,7 +77,9 @@ def roofline_of(summary: PlanSummary) -> Roofline:
         if row.flops > 0 and row.intensity > 0:
             times = [("predicted", row.predicted)]
             times += [] if row.measured is None else [("measured", row.measured)]
-            marks += [Mark(row.ref.name, row.intensity, row.rate(s), kind, seconds_text(s)) for kind, s in times]
+            marks += [
+                RooflineMark(row.ref.name, row.intensity, row.rate(s), kind, seconds_text(s)) for kind, s in times
+            ]
     ridge = peak / bandwidth
     across = [ridge, *(mark.intensity for mark in marks)]
     up = [peak, *(mark.speed for mark in marks)]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.host import figures_text
-from workbench.views.page.listing_parts import Button, Choice, Option, with_body
+from workbench.views.page.listing_parts import Button, Choice, ListingOption, with_body
 from workbench.views.page.message import Message
 from workbench.views.plan.summary import PlanSummary, SubkernelRow, measured_text
 
@@ -35,7 +35,7 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def table_message(
-    summary: PlanSummary, choices: Sequence[Choice], buttons: Sequence[Button], values: Sequence[Option]
+    summary: PlanSummary, choices: Sequence[Choice], buttons: Sequence[Button], values: Sequence[ListingOption]
 ) -> Message:
     """The table of sub-kernels; `values` are those of which one may ask why they are together or apart."""
     body = {

@@ -15,8 +15,9 @@ from workbench.graph import value_name
 from workbench.pipeline import slots_of
 from workbench.planning.axes import axes_of, loop_extents
 from workbench.planning.cost import HostFigures
+from workbench.planning.kernel_plan import Home, KernelPlan, Launch, Read, Step, Subkernel
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
-from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
+from workbench.planning.plan import Plan, Slot
 from workbench.planning.rolling import rolling_planes
 from workbench.run.calling import Terms, terms_of
 from workbench.views.inspection.selection import SubkernelRef, ValueRef

@@ -11,7 +11,7 @@ from workbench.backends.host import host_figures, measure_host
 from workbench.errors import PlanError, RunError
 from workbench.graph import Extend, Reduce, Store, value_name
 from workbench.planning.explain import explain_nodes, membership_of
-from workbench.planning.plan import KernelPlan, Step, Storage
+from workbench.planning.kernel_plan import KernelPlan, Step, Storage
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
@@ -22,7 +22,7 @@ from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of
 from workbench.views.inspection.telling import describe_selection
 from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
-from workbench.views.page.listing_parts import Button, Choice, Option
+from workbench.views.page.listing_parts import Button, Choice, ListingOption
 from workbench.views.page.live import live_entries, still_entries
 from workbench.views.page.message import Message
 from workbench.views.plan.drawing import draw_plan
@@ -165,7 +165,9 @@ class PlanView:
 
     def _everything(self) -> tuple[Message, ...]:
         summary = self.summary
-        steps = Choice("step", "step", str(summary.variant), tuple(Option(str(v), str(v)) for v in summary.variants))
+        steps = Choice(
+            "step", "step", str(summary.variant), tuple(ListingOption(str(v), str(v)) for v in summary.variants)
+        )
         measure = Button("measure", "Measure host", "Measure this host's memory and arithmetic: about two seconds")
         return (table_message(summary, (steps,), (measure,), self._values()), *self._selected(), *self._said())
 
@@ -177,7 +179,7 @@ class PlanView:
         kernel = self.inspection.plan.kernel(variant.kernel)
         return kernel, kernel.observed if variant.observed else kernel.plain
 
-    def _values(self) -> tuple[Option, ...]:
+    def _values(self) -> tuple[ListingOption, ...]:
         """Stored values and sums first, then those with names."""
         kernel, _ = self._kernel()
         nodes = kernel.kernel.nodes
@@ -189,7 +191,9 @@ class PlanView:
             v.node for v in values_of(self.inspection.plan, self.inspection.selection) if v.kernel == kernel.kernel.name
         ]
         found = list(dict.fromkeys((*chosen[:8], *stored, *named)))[:MOST_VALUES]
-        return tuple(Option(_key(ValueRef(kernel.kernel.name, n)), self._title(kernel, n)) for n in sorted(found))
+        return tuple(
+            ListingOption(_key(ValueRef(kernel.kernel.name, n)), self._title(kernel, n)) for n in sorted(found)
+        )
 
     def _title(self, kernel: KernelPlan, node: int) -> str:
         """The name and how it is stored; ghost cells, which have the name of their value, say their number."""
@@ -255,7 +259,7 @@ class PlanView:
         plan, one, two = self.inspection.plan, _read_key(first), _read_key(second)
         for value in (one, two):
             node_of(plan, value)
-        text = explain_nodes(plan, (one.kernel, one.node), (two.kernel, two.node)).text
+        text = explain_nodes((plan.kernel(one.kernel), one.node), (plan.kernel(two.kernel), two.node)).text
         self._listing.send(lambda: (Message({"type": "answer", "text": text}),))
 
     # --- without a page -----------------------------------------------------------------------------------------------

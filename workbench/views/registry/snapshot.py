@@ -19,7 +19,7 @@ from workbench.errors import RunError
 from workbench.pipeline import counters
 from workbench.planning.axes import loop_extents
 from workbench.planning.cost import HostFigures
-from workbench.planning.plan import Step, Subkernel
+from workbench.planning.kernel_plan import Step, Subkernel
 from workbench.run import alive
 from workbench.run.hooks import read_state
 from workbench.run.simulation import Simulation

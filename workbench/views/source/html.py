@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.views.source.highlighting import Piece
-from workbench.views.source.summary import Function, SourceLine, SourceSummary, caption_of, short_name
+from workbench.views.source.summary import ListedFunction, SourceLine, SourceSummary, caption_of, short_name
 
 MOST_LINES = 400  # of a text; longer ones are cut, because notebooks keep them for ever
 
@@ -89,7 +89,7 @@ def _compared(summary: SourceSummary) -> list[str]:
     return [*rows, *gone, *new]
 
 
-def _report(function: Function | None) -> list[str]:
+def _report(function: ListedFunction | None) -> list[str]:
     if function is None or not function.report:
         return []
     return [f'<span class="r">      {escape(f"{short_name(function.name)}: {function.report}")}</span>']

@@ -36,7 +36,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ListedFunction:
     """A function of the text from line `first` to `last`; `subkernels` are those whose loops it holds.
 
     `report`: what the compiler says about it, "" if nobody has asked.
@@ -56,14 +56,14 @@ class SourceText:
     title: str
     language: Language
     lines: tuple[SourceLine, ...]
-    functions: tuple[Function, ...]
+    functions: tuple[ListedFunction, ...]
 
     @property
     def plain(self) -> str:
         """What is copied."""
         return "\n".join(line.text for line in self.lines)
 
-    def function_at(self, line: int) -> Function | None:
+    def function_at(self, line: int) -> ListedFunction | None:
         """The function that a line belongs to."""
         return next((f for f in self.functions if f.first <= line <= f.last), None)
 
@@ -201,11 +201,13 @@ def _label(plan: Plan, values: tuple[ValueRef, ...]) -> str:
     return value_name(plan.kernel(values[-1].kernel).kernel, values[-1].node) if values else ""
 
 
-def functions_of(source: Source, reports: Mapping[str, str] | None = None) -> tuple[Function, ...]:
+def functions_of(source: Source, reports: Mapping[str, str] | None = None) -> tuple[ListedFunction, ...]:
     """The definitions of a generated text in order, with what a compiler says about each."""
     told = reports or {}
     return tuple(
-        Function(f.name, f.first, f.last, tuple(SubkernelRef(*each) for each in f.subkernels), told.get(f.name, ""))
+        ListedFunction(
+            f.name, f.first, f.last, tuple(SubkernelRef(*each) for each in f.subkernels), told.get(f.name, "")
+        )
         for f in functions_in(source)
     )
 

@@ -18,7 +18,7 @@ from workbench.views.inspection.selection import CellLine, Selection, ValueRef, 
 from workbench.views.inspection.telling import describe_selection, name_of
 from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
-from workbench.views.page.listing_parts import Button, Choice, Option
+from workbench.views.page.listing_parts import Button, Choice, ListingOption
 from workbench.views.page.live import live_entries, still_entries
 from workbench.views.page.message import Message
 from workbench.views.source.compiler_report import known_report, report_of
@@ -143,8 +143,10 @@ class SourceView:
 
     def _choices(self) -> tuple[Choice, ...]:
         return (
-            Choice("backend", "backend", self.inspection.language, tuple(Option(name, name) for name in BACKENDS)),
-            Choice("beside", "beside", self._beside, tuple(Option(key, text) for key, text in _BESIDE.items())),
+            Choice(
+                "backend", "backend", self.inspection.language, tuple(ListingOption(name, name) for name in BACKENDS)
+            ),
+            Choice("beside", "beside", self._beside, tuple(ListingOption(key, text) for key, text in _BESIDE.items())),
         )
 
     def _buttons(self) -> tuple[Button, ...]:

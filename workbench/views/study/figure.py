@@ -16,8 +16,8 @@ from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 from workbench.views.study.choice_figure import ChoiceFigure
 from workbench.views.study.drawing import COPIED, LINE, MEASURED, best_steps, family_lines, score_range
 from workbench.views.study.frame import BEST, FAILED
-from workbench.views.study.launch_figure import LaunchFigure
-from workbench.views.study.summary import Mark, Scores
+from workbench.views.study.launch_figure import LaunchMapFigure
+from workbench.views.study.summary import IndividualMark, Scores
 
 _ROOM = 0.04  # of the axis, below its lower end, where failures stand
 _TOOLS = (
@@ -42,7 +42,7 @@ class StudyFigure:
         self._family = ColumnDataSource()
         self._plot = self._figure(summary.noun, summary.unit, usable)
         self._choices = ChoiceFigure(summary.noun, self._plot.x_range, summary.chosen, usable)
-        self._launches = LaunchFigure(summary.launches)
+        self._launches = LaunchMapFigure(summary.launches)
         self._show(summary)
         label = f"study of {summary.program}: scores and choices of all individuals"
         layout = column(self._plot, self._choices.layout, self._launches.plot, sizing_mode="stretch_width")
@@ -139,7 +139,7 @@ class StudyFigure:
         return plot
 
 
-def _words(marks: list[Mark]) -> dict[str, list[Any]]:
+def _words(marks: list[IndividualMark]) -> dict[str, list[Any]]:
     return {
         "x": [mark.number for mark in marks],
         "status": [_status(mark) for mark in marks],
@@ -148,6 +148,6 @@ def _words(marks: list[Mark]) -> dict[str, list[Any]]:
     }
 
 
-def _status(mark: Mark) -> str:
+def _status(mark: IndividualMark) -> str:
     copied = " (measured before)" if mark.copied else ""
     return mark.status + copied + ("" if mark.error is None else f", error {error_text(mark.error)}")

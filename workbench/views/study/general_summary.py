@@ -10,7 +10,7 @@ from workbench.tuning.general import Trial
 from workbench.tuning.general_study import GeneralStudy
 from workbench.views.study.choice_map import ChoiceMap, map_of_tests
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap
-from workbench.views.study.summary import Mark
+from workbench.views.study.summary import IndividualMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class GeneralSummary:
     program: str
     state: str
     unit: str
-    marks: tuple[Mark, ...]
+    marks: tuple[IndividualMark, ...]
     line: tuple[tuple[int, float], ...]
-    best: Mark | None
+    best: IndividualMark | None
     combinations: int
     chosen: ChoiceMap
     failure: str = ""
@@ -67,7 +67,7 @@ def summarise_general(study: GeneralStudy) -> GeneralSummary:
     )
 
 
-def _mark(number: int, test: Trial, names: tuple[str, ...]) -> Mark:
+def _mark(number: int, test: Trial, names: tuple[str, ...]) -> IndividualMark:
     valuation = ", ".join(f"{name} = {value}" for name, value in zip(names, test.valuation, strict=True))
     low, high = (min(test.scores), max(test.scores)) if test.scores else (0.0, 0.0)
-    return Mark(number, test.overall, low, high, test.status, False, valuation, test.tail[:200])
+    return IndividualMark(number, test.overall, low, high, test.status, False, valuation, test.tail[:200])

@@ -14,7 +14,7 @@ _ROW_PIXELS = 26
 _FRAME_PIXELS = 90  # title and axis
 
 
-class LaunchFigure:
+class LaunchMapFigure:
     """One figure: a cell for each pair of launch numbers, hidden while there is none. The best one is framed."""
 
     def __init__(self, shown: LaunchMap) -> None:

@@ -20,7 +20,7 @@ _GIGA = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class IndividualMark:
     """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed.
 
     `share`: of the speed that the host's ceilings allow, None where they are not known. `error`: of the results, None
@@ -59,7 +59,7 @@ class Scores(Protocol):
         """What is numbered."""
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[IndividualMark, ...]:
         """All that were tried, in order."""
 
     @property
@@ -67,7 +67,7 @@ class Scores(Protocol):
         """Numbers at which the best score changed, and it."""
 
     @property
-    def best(self) -> Mark | None:
+    def best(self) -> IndividualMark | None:
         """The best one."""
 
     @property
@@ -98,10 +98,10 @@ class StudySummary:
     backend: str
     extents: tuple[int, ...]
     state: str
-    marks: tuple[Mark, ...]
+    marks: tuple[IndividualMark, ...]
     line: tuple[tuple[int, float], ...]
     counts: tuple[tuple[str, int], ...]
-    best: Mark | None
+    best: IndividualMark | None
     gain: float
     race: tuple[int, int] | None
     chosen: ChoiceMap
@@ -211,11 +211,13 @@ def _size(race: Race) -> tuple[int, int]:
     return len(race.samples), min(len(samples) for _, samples in race.samples)
 
 
-def _mark(one: Individual, cells: int, about: Mapping[str, Any]) -> Mark:
+def _mark(one: Individual, cells: int, about: Mapping[str, Any]) -> IndividualMark:
     samples = one.samples
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
     changes = changes_text(one, about)
     found = one.outcome
-    return Mark(one.number, score, low, high, found.status, copied, changes, found.tail[:200], one.share, found.error)
+    return IndividualMark(
+        one.number, score, low, high, found.status, copied, changes, found.tail[:200], one.share, found.error
+    )

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from workbench.array_function import Collective, collective
 from workbench.commands.bench.accelerate.measure import BACKEND
-from workbench.commands.bench.accelerate.results import Point
+from workbench.commands.bench.accelerate.results import StepsTiming
 from workbench.commands.bench.accelerate.row import VARIANTS, Call
 from workbench.language import add, compute, scan
 from workbench.pipeline import plan_for
@@ -85,10 +85,10 @@ def paths(steps: int) -> Collective:
     return collective(name=f"paths_{steps}")(shortest)
 
 
-def point(steps: int) -> Point:
+def point(steps: int) -> StepsTiming:
     """Seconds to trace and to plan so many steps (figure 6.1)."""
     begin = time.perf_counter()
     machine = paths(steps).machine(np.ones((steps, steps)))
     traced = time.perf_counter()
     plan_for(machine.graph, machine.choices, BACKEND)
-    return Point(steps, traced - begin, time.perf_counter() - traced)
+    return StepsTiming(steps, traced - begin, time.perf_counter() - traced)

@@ -17,9 +17,9 @@ from workbench.amounts import seconds_text
 from workbench.backends.processor import available_threads
 from workbench.backends.teams import check_threads
 from workbench.commands.bench.accelerate.ablations import ABLATIONS, FEW_STEPS, STEPS, point
-from workbench.commands.bench.accelerate.measure import BACKEND, Race, contenders, making_of
+from workbench.commands.bench.accelerate.measure import BACKEND, ProgramRounds, contenders, making_of
 from workbench.commands.bench.accelerate.page import page, table_lines
-from workbench.commands.bench.accelerate.results import Program, Table, Timing
+from workbench.commands.bench.accelerate.results import AccelerateResults, ProgramResult, Timing
 from workbench.commands.bench.accelerate.row import Call
 from workbench.commands.bench.accelerate.rows import LIBRARIES, has, rows_named
 from workbench.commands.bench.command import host_figures, write_file
@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AccelerateRequest:
     """The command line. only: names of programs, () for all and the ablations; small: inputs of a few elements."""
 
     only: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Request:
     report: Path | None = None
 
 
-def run_table(request: Request, say: Say) -> Table:
+def run_table(request: AccelerateRequest, say: Say) -> AccelerateResults:
     """Measure, say what is known as soon as it is, write the files. Raises RunError for what cannot be."""
     rows = rows_named(request.only)
     check_threads(request.threads)
@@ -53,12 +53,12 @@ def run_table(request: Request, say: Say) -> Table:
     absent = tuple(library for library in LIBRARIES if not has(library))
     for library in absent:
         say(f"  {library}: not installed. {sys.executable} -m pip install {library.lower()}")
-    table = Table(threads, request.rounds, host_figures(), absent=absent)
+    table = AccelerateResults(threads, request.rounds, host_figures(), absent=absent)
     with _own_cache(threads):
         try:
             for row in rows:
                 case = row.make(np.random.default_rng(_SEED), request.small)
-                program = Program(row.name, row.title, case.size, making=making_of(case))
+                program = ProgramResult(row.name, row.title, case.size, making=making_of(case))
                 for now in _raced(program, contenders(case, threads), case.tolerance, request.rounds):
                     table = table.with_program(now)
                 say(f"  {row.title}, {case.size}: {_words(table.programs[-1])}")
@@ -78,13 +78,13 @@ def run_table(request: Request, say: Say) -> Table:
     return table
 
 
-def _ablated(table: Table, small: bool, say: Say) -> Table:
+def _ablated(table: AccelerateResults, small: bool, say: Say) -> AccelerateResults:
     """The ablations, then the curve."""
     how = {"backend": BACKEND, "threads": table.threads}
     for name, title, make in ABLATIONS:
         size, calls = make(np.random.default_rng(_SEED), small, how)
         runs: list[tuple[Timing, Call | None]] = [(Timing(label, label), call) for label, call in calls.items()]
-        for now in _raced(Program(name, title, size), runs, 0.0, table.rounds):
+        for now in _raced(ProgramResult(name, title, size), runs, 0.0, table.rounds):
             table = table.with_program(now, ablation=True)
         say(f"  {title}, {size}: {_words(table.ablations[-1])}")
     for steps in FEW_STEPS if small else STEPS:
@@ -93,20 +93,20 @@ def _ablated(table: Table, small: bool, say: Say) -> Table:
 
 
 def _raced(
-    program: Program,
+    program: ProgramResult,
     runs: Iterator[tuple[Timing, Call | None]] | list[tuple[Timing, Call | None]],
     tolerance: float,
     rounds: int,
-) -> Iterator[Program]:
+) -> Iterator[ProgramResult]:
     """The program before the first round and after each."""
-    race = Race(program, runs, tolerance)
+    race = ProgramRounds(program, runs, tolerance)
     yield race.program
     for _ in range(rounds):
         race.round()
         yield race.program
 
 
-def _words(program: Program) -> str:
+def _words(program: ProgramResult) -> str:
     return ", ".join(f"{t.label} {seconds_text(t.median)}" for t in program.timings if t.seconds)
 
 

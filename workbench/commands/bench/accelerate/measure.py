@@ -11,8 +11,8 @@ import numpy as np
 
 from workbench.array_function import Collective, collective
 from workbench.backends.registry import get_backend
-from workbench.commands.bench.accelerate.results import Making, Program, Timing
-from workbench.commands.bench.accelerate.row import OURS, VARIANTS, Call, Case, Given, Variant
+from workbench.commands.bench.accelerate.results import Making, ProgramResult, Timing
+from workbench.commands.bench.accelerate.row import OURS, VARIANTS, Call, Case, Given, PlanVariant
 from workbench.pipeline import plan_for, render
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
@@ -78,7 +78,7 @@ class _Clock:
 def contenders(case: Case, threads: int) -> Iterator[tuple[Timing, Call | None]]:
     """Ours, our other plans, other systems; no call, but a note, for what is not run."""
 
-    def call(variant: Variant) -> Call:
+    def call(variant: PlanVariant) -> Call:
         how: dict[str, Any] = {"backend": BACKEND, "threads": threads}
         if variant.choices is not None:
             how["choices"] = variant.choices
@@ -100,10 +100,10 @@ def contenders(case: Case, threads: int) -> Iterator[tuple[Timing, Call | None]]
         yield Timing(name, name), other
 
 
-class Race:
+class ProgramRounds:
     """The rounds of one program; `program` is whole after each of them."""
 
-    def __init__(self, program: Program, runs: Iterable[tuple[Timing, Call | None]], tolerance: float) -> None:
+    def __init__(self, program: ProgramResult, runs: Iterable[tuple[Timing, Call | None]], tolerance: float) -> None:
         """Call each once, the first one first: the others must find what it found, or they are out."""
         self._calls: dict[str, tuple[Call, int]] = {}
         model = None

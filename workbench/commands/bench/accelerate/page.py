@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from workbench.amounts import counted
-from workbench.commands.bench.accelerate.results import Program, Table, Timing, slope
+from workbench.commands.bench.accelerate.results import AccelerateResults, ProgramResult, Timing, slope
 from workbench.commands.bench.accelerate.row import OURS, VARIANTS
-from workbench.commands.report import Figure, Section, report_page
-from workbench.commands.report import Table as Rows
+from workbench.commands.report import Figure, ReportTable, Section, report_page
 from workbench.views.drawing.line_plot import Curve, line_plot
 
 _MINE = (OURS.name, *(variant.name for variant in VARIANTS))
 _LEAST_POINTS = 2  # of a curve
 
 
-def page(table: Table) -> str:
+def page(table: AccelerateResults) -> str:
     """The whole HTML page."""
     subtitle = f"workbench bench accelerate, {table.host['date']}; {table.host['processor']}, " + counted(
         table.threads, "thread"
@@ -26,7 +25,7 @@ def page(table: Table) -> str:
     return report_page("Programs of whole arrays", subtitle, [*sections, _method(table)])
 
 
-def table_lines(table: Table) -> list[str]:
+def table_lines(table: AccelerateResults) -> list[str]:
     """The table of speeds as lines of text."""
     rows = [_HEAD, *(_row(program) for program in table.programs if program.done)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(_HEAD))]
@@ -36,7 +35,7 @@ def table_lines(table: Table) -> list[str]:
 _HEAD = ("", "size", "best of the others", "ours", "times as fast", *(variant.label for variant in VARIANTS))
 
 
-def _row(program: Program) -> tuple[str, ...]:
+def _row(program: ProgramResult) -> tuple[str, ...]:
     others = tuple(t.name for t in program.timings if t.name not in _MINE)
     best = program.best_of(others)
     variants = [_against(program, program.timing(variant.name)) for variant in VARIANTS]
@@ -51,13 +50,13 @@ def _row(program: Program) -> tuple[str, ...]:
     )
 
 
-def _against(program: Program, timing: Timing | None) -> str:
+def _against(program: ProgramResult, timing: Timing | None) -> str:
     """How many times the seconds of ours it takes, or why that is not known."""
     ratio = None if timing is None else program.ratio(timing)
     return (timing.note if timing is not None else "") if ratio is None else f"{ratio.median:.2f} times as long"
 
 
-def _speed(table: Table) -> Section:
+def _speed(table: AccelerateResults) -> Section:
     measured = [program for program in table.programs if program.done]
     words = [
         "Table 6.1 of McDonell (2015) with what is installed here. “Times as fast” is how many times ours is as fast "
@@ -76,13 +75,13 @@ def _speed(table: Table) -> Section:
                 (program.title, t.label, _seconds(t.median) if t.seconds else t.note, str(program.ratio(t) or ""))
             )
     tables = (
-        Rows(_HEAD, tuple(map(_row, measured))),
-        Rows(("", "", "a call", "of ours, times as long"), tuple(all_of)),
+        ReportTable(_HEAD, tuple(map(_row, measured))),
+        ReportTable(("", "", "a call", "of ours, times as long"), tuple(all_of)),
     )
     return Section("Speed", tuple(words), tables=tables)
 
 
-def _makings(table: Table) -> Section:
+def _makings(table: AccelerateResults) -> Section:
     words = (
         "Table 6.2: what the programs of a row are and take before their first run. Arrays: those that are made beside "
         "arguments and results, and their axes at most. Print: writing the C++ text. "
@@ -97,10 +96,10 @@ def _makings(table: Table) -> Section:
         arrays = f"{made.arrays}" + (f" of {made.axes} ax{'i' if made.axes == 1 else 'e'}s" if made.arrays else "")
         rows.append((program.title, str(made.loops), arrays, *map(_seconds, stages)))
     head = ("", "loops", "arrays", "trace", "plan", "print", "compile", "cached")
-    return Section("Making them", (words,), tables=(Rows(head, tuple(rows)),))
+    return Section("Making them", (words,), tables=(ReportTable(head, tuple(rows)),))
 
 
-def _ablations(table: Table) -> Section:
+def _ablations(table: AccelerateResults) -> Section:
     rows = [
         (
             program.title,
@@ -114,10 +113,10 @@ def _ablations(table: Table) -> Section:
         if t.seconds
     ]
     head = ("", "size", "", "a call", "times as long as the first")
-    return Section("What single steps do", ("All find the same bits.",), tables=(Rows(head, tuple(rows)),))
+    return Section("What single steps do", ("All find the same bits.",), tables=(ReportTable(head, tuple(rows)),))
 
 
-def _curve(table: Table) -> Section:
+def _curve(table: AccelerateResults) -> Section:
     points = table.curve
     x = [float(each.steps) for each in points]
     curves = [
@@ -139,7 +138,7 @@ def _seconds(value: float) -> str:
     return f"{value:.3g}\u00a0s" if value >= 1 else f"{1e3 * value:.3g}\u00a0ms"
 
 
-def _method(table: Table) -> Section:
+def _method(table: AccelerateResults) -> Section:
     words = (
         "All run in one process on the same arrays, one after the other in each round, after the results of each were "
         "compared with ours; who differs by more than rounding is left out. Ours and Numba have the same number of "
@@ -148,4 +147,4 @@ def _method(table: Table) -> Section:
     )
     rows = [*table.host.items(), ("rounds", str(table.rounds))]
     rows += [(library, "not installed") for library in table.absent]
-    return Section("How it was measured", words, tables=(Rows(("", ""), tuple(rows)),))
+    return Section("How it was measured", words, tables=(ReportTable(("", ""), tuple(rows)),))

@@ -49,7 +49,7 @@ class Making:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramResult:
     """One row: `ours` is the first of `timings`, then our other plans, then other systems."""
 
     name: str
@@ -81,7 +81,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class StepsTiming:
     """One program of so many steps: seconds to trace and to plan it."""
 
     steps: int
@@ -90,19 +90,19 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AccelerateResults:
     """Everything that the report says."""
 
     threads: int
     rounds: int
     host: dict[str, str]
-    programs: tuple[Program, ...] = ()
-    ablations: tuple[Program, ...] = ()
-    curve: tuple[Point, ...] = ()
+    programs: tuple[ProgramResult, ...] = ()
+    ablations: tuple[ProgramResult, ...] = ()
+    curve: tuple[StepsTiming, ...] = ()
     absent: tuple[str, ...] = ()
     interrupted: bool = False
 
-    def with_program(self, program: Program, *, ablation: bool = False) -> Table:
+    def with_program(self, program: ProgramResult, *, ablation: bool = False) -> AccelerateResults:
         """With one more row, or in place of the one of its name."""
         old = self.ablations if ablation else self.programs
         rows = (*(each for each in old if each.name != program.name), program)
@@ -119,7 +119,7 @@ class Table:
         return {**asdict(self), "ratios": ratios}
 
 
-def slope(points: tuple[Point, ...], seconds: list[float]) -> float:
+def slope(points: tuple[StepsTiming, ...], seconds: list[float]) -> float:
     """The exponent of a power law through the points, by least squares of the logarithms."""
     x, y = [math.log(point.steps) for point in points], [math.log(each) for each in seconds]
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)

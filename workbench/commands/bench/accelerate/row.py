@@ -16,7 +16,7 @@ Given = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class PlanVariant:
     """A way to plan a program; choices None: as users get it."""
 
     name: str
@@ -24,10 +24,10 @@ class Variant:
     choices: Choices | None
 
 
-OURS = Variant("ours", "ours", None)
+OURS = PlanVariant("ours", "ours", None)
 VARIANTS = (
-    Variant("stored", "no fusion", Choices(plan=PlanChoices().changed(preset="as_manifest", loops="apart"))),
-    Variant("recomputed", "no sharing", Choices(plan=PlanChoices().changed(preset="as_delayed", hints=False))),
+    PlanVariant("stored", "no fusion", Choices(plan=PlanChoices().changed(preset="as_manifest", loops="apart"))),
+    PlanVariant("recomputed", "no sharing", Choices(plan=PlanChoices().changed(preset="as_delayed", hints=False))),
 )
 """Without fusion every value is stored by a loop of its own; without sharing no value is kept for another loop."""
 
@@ -48,7 +48,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProgramRow:
     """One row of ROWS. make: a case from random numbers; the second argument asks for one of a few elements."""
 
     name: str

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from workbench.commands.bench.accelerate.row import Call, Case, Row, alone
+from workbench.commands.bench.accelerate.row import Call, Case, ProgramRow, alone
 from workbench.commands.bench.peers import numpy_lulesh, numpy_rays
 from workbench.commands.bench.peers import numpy_programs as by_numpy
 from workbench.errors import RunError
@@ -195,26 +195,26 @@ def _matrix_product(draw: Generator, small: bool) -> Case:
     return Case(f"{n} x {n} f64", **alone(matrix_product.matrix_product, (a, b)), others=others, tolerance=1e-11)
 
 
-ROWS: tuple[Row, ...] = (
-    Row("dot_product", "dot product", _dot_product),
-    Row("black_scholes", "Black-Scholes", _black_scholes),
-    Row("mandelbrot", "Mandelbrot", _mandelbrot),
-    Row("n_body", "N-body", _n_body),
-    Row("sparse_product", "sparse product", _sparse_product),
-    Row("canny", "Canny", _canny),
-    Row("fluid", "fluid flow", _fluid),
-    Row("radix_sort", "radix sort", _radix_sort),
-    Row("ray_tracer", "ray tracer", _ray_tracer),
-    Row("lulesh", "LULESH", _lulesh),
-    Row("floyd_warshall", "Floyd-Warshall", _floyd_warshall),
-    Row("md5", "MD5", _md5),
-    Row("k_means", "K-means", _k_means),
-    Row("histogram", "histogram", _histogram),
-    Row("matrix_product", "matrix product", _matrix_product),
+ROWS: tuple[ProgramRow, ...] = (
+    ProgramRow("dot_product", "dot product", _dot_product),
+    ProgramRow("black_scholes", "Black-Scholes", _black_scholes),
+    ProgramRow("mandelbrot", "Mandelbrot", _mandelbrot),
+    ProgramRow("n_body", "N-body", _n_body),
+    ProgramRow("sparse_product", "sparse product", _sparse_product),
+    ProgramRow("canny", "Canny", _canny),
+    ProgramRow("fluid", "fluid flow", _fluid),
+    ProgramRow("radix_sort", "radix sort", _radix_sort),
+    ProgramRow("ray_tracer", "ray tracer", _ray_tracer),
+    ProgramRow("lulesh", "LULESH", _lulesh),
+    ProgramRow("floyd_warshall", "Floyd-Warshall", _floyd_warshall),
+    ProgramRow("md5", "MD5", _md5),
+    ProgramRow("k_means", "K-means", _k_means),
+    ProgramRow("histogram", "histogram", _histogram),
+    ProgramRow("matrix_product", "matrix product", _matrix_product),
 )
 
 
-def rows_named(names: tuple[str, ...]) -> tuple[Row, ...]:
+def rows_named(names: tuple[str, ...]) -> tuple[ProgramRow, ...]:
     """The rows of these names in the order of the table, all for none; RunError lists them if there is no such row."""
     known = [row.name for row in ROWS]
     for name in names:

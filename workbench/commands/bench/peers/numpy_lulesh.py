@@ -21,7 +21,7 @@ _MODES = np.array([_SIGNS[:, 1] * _SIGNS[:, 2], _SIGNS[:, 0] * _SIGNS[:, 2], _SI
 _POINTS = np.array(list(product((-1, 1), repeat=3))) / np.sqrt(3)
 
 
-class State(NamedTuple):
+class LuleshState(NamedTuple):
     """Places and speeds of nodes, (nodes, 3); of elements energy, pressure, viscosity, volume, sound; how it went."""
 
     place: Array
@@ -35,7 +35,7 @@ class State(NamedTuple):
     time: float
 
 
-def run(n: int, most: int = 10**7, stop: float = 1e-2) -> State:
+def run(n: int, most: int = 10**7, stop: float = 1e-2) -> LuleshState:
     """The blast in n³ elements after `most` cycles or at the time `stop`. Elements and nodes go along x first."""
     number = np.arange(n + 1)
     z, y, x = np.meshgrid(number, number, number, indexing="ij")
@@ -86,7 +86,7 @@ def run(n: int, most: int = 10**7, stop: float = 1e-2) -> State:
         courant = np.min(length[moves] / wave, initial=1e20)
         hydro = np.min(0.1 / (np.abs(stretch[moves]) + 1e-20), initial=1e20)
         time, cycles = time + step, cycles + 1
-    return State(place, speed, energy, pressure, viscosity, volume, sound, cycles, time)
+    return LuleshState(place, speed, energy, pressure, viscosity, volume, sound, cycles, time)
 
 
 def _volume(corners: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 import random
 
-from tests.planning.random_tileable import random_offset
+from tests.kit.random_tileable import random_offset
 
 RULES = (
     '"outflow"', "reflect()", "reflect(sign=-1)", "mirror()", "mirror(sign=-1)",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench.graph import Extend, Load
 from workbench.planning import allocation, assembly, emission, fields, grouping, memory, passes, reach, simplify
-from workbench.planning.plan import Storage
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.schedules import stepwise
 
 

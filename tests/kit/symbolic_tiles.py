@@ -7,7 +7,7 @@ are often the same term, as on periodic axes, and a loop that reads one of them 
 import copy
 import itertools
 
-from tests.planning.symbolic import Machine, Spaces, domain_of, ghost
+from tests.kit.symbolic import Machine, Spaces, domain_of, ghost
 from workbench.graph import Extend, Undefined
 from workbench.planning.schedules.diamond import lattice, wave
 

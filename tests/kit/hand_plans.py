@@ -3,22 +3,20 @@
 from workbench.graph import Extend, Load, Reduce
 from workbench.graph.diagnostics import ancestors, diagnostic_stores
 from workbench.planning.choices import Choices
-from workbench.planning.plan import (
+from workbench.planning.kernel_plan import (
     Cost,
     Fill,
     Finisher,
-    GlobalSlot,
     Home,
     KernelPlan,
     Launch,
-    Plan,
     Read,
     ScalarStore,
-    Slot,
     Step,
     Storage,
     Subkernel,
 )
+from workbench.planning.plan import GlobalSlot, Plan, Slot
 
 NO_COST = Cost(0.0, 0.0, 0.0, 0.0)
 

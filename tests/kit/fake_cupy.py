@@ -13,8 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tests.backends.fake_cubins import KERNELS, FakeCubins
-from tests.backends.fake_cuda_errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
+from tests.kit.fake_cubins import KERNELS, FakeCubins
+from tests.kit.fake_cuda_errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
 from workbench.backends.compile_pool import build
 from workbench.backends.nvrtc import with_prelude
 from workbench.backends.simulated_device import (

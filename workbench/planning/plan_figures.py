@@ -1,0 +1,41 @@
+"""Figures of a whole plan: bytes of its arrays, and operations of its largest step."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from workbench.planning.axes import along
+from workbench.planning.cost import step_cost
+from workbench.planning.layout import lay_out, lay_out_on_host
+from workbench.planning.plan import Plan
+
+
+def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
+    """Return the bytes of all arrays of a simulation with these extents.
+
+    on_device: as arrays lie there, where rows of large ones are padded too. Not counted are the Globals block, the few
+    rows that a thread keeps of rolling values, and partial results of reductions.
+    """
+    return sum(slot_bytes(plan, extents, on_device=on_device).values())
+
+
+def slot_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> dict[int, int]:
+    """Return the bytes of each array, by the number of its slot; on_device as in `memory_bytes`."""
+    lay = lay_out if on_device else partial(lay_out_on_host, in_tiles=runs_in_tiles(plan))
+    smallest = min((slot.itemsize for slot in plan.slots), default=1)
+    elements = {
+        axes: lay(along(extents, axes), along(plan.halo, axes), smallest).elements
+        for axes in {slot.axes for slot in plan.array_slots}
+    }
+    return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}
+
+
+def runs_in_tiles(plan: Plan) -> bool:
+    """Return whether steps run together in tiles on a CPU, by which its arrays are laid out."""
+    return any(kernel.tiling is not None for kernel in plan.kernels)
+
+
+def operations_of(plan: Plan) -> float:
+    """Return the weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
+    steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
+    return max([step_cost(step).flops for step in steps] + [8.0])

@@ -15,8 +15,8 @@ from workbench.planning import search
 from workbench.planning.draft import Draft
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
+from workbench.planning.kernel_plan import Storage
 from workbench.planning.passes import PASSES, plan_graph
-from workbench.planning.plan import Storage
 from workbench.planning.reach import find_margins
 from workbench.planning.text import SEARCH_ENDED
 from workbench.planning.variants import live_nodes

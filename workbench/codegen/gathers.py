@@ -8,6 +8,7 @@ from workbench.codegen.names import NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text
 from workbench.graph import Gather, Node
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import NOTING
 
 OUTSIDE = "outside"
@@ -68,8 +69,14 @@ def note_bit(nodes: tuple[Node, ...], gather: int) -> int:
 
     Nodes of which an error would say the same, from one place of the cell, have one bit: so loops may have one text.
     """
-    places = dict.fromkeys(_said(node) for node in nodes[: gather + 1] if isinstance(node.instruction, NOTING))
-    return min(list(places).index(_said(nodes[gather])), _MOST - 1)
+    return min(_places(nodes)[_said(nodes[gather])], _MOST - 1)
+
+
+@by_identity(size=32)
+def _places(nodes: tuple[Node, ...]) -> dict[tuple[object, ...], int]:
+    """Numbers for all that errors say of these nodes, in order."""
+    places = dict.fromkeys(_said(node) for node in nodes if isinstance(node.instruction, NOTING))
+    return {said: number for number, said in enumerate(places)}
 
 
 def _said(node: Node) -> tuple[object, ...]:

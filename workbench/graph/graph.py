@@ -37,15 +37,11 @@ class Kernel:
 
     def consumers(self) -> tuple[tuple[int, ...], ...]:
         """For each node the nodes that take it as an operand, ascending, each once."""
-        uses: list[list[int]] = [[] for _ in self.nodes]
-        for index, node in enumerate(self.nodes):
-            for operand in dict.fromkeys(node.operands):
-                uses[operand].append(index)
-        return tuple(tuple(u) for u in uses)
+        return _consumers(self)
 
     def stores(self) -> tuple[tuple[str, int], ...]:
         """(static, node whose value it takes), in order."""
-        return tuple((n.instruction.name, n.operands[0]) for n in self.nodes if isinstance(n.instruction, Store))
+        return _stores(self)
 
     def loads(self) -> tuple[tuple[str, int], ...]:
         """(static, node of its Load), in order; those along other axes first: a dict has a static's own Load if any."""
@@ -60,6 +56,20 @@ class Kernel:
 @by_identity(size=_KEPT_KERNELS)
 def _keys(kernel: Kernel) -> tuple[str, ...]:
     return node_keys(kernel.nodes, kernel.space)
+
+
+@by_identity(size=_KEPT_KERNELS)
+def _consumers(kernel: Kernel) -> tuple[tuple[int, ...], ...]:
+    uses: list[list[int]] = [[] for _ in kernel.nodes]
+    for index, node in enumerate(kernel.nodes):
+        for operand in dict.fromkeys(node.operands):
+            uses[operand].append(index)
+    return tuple(tuple(u) for u in uses)
+
+
+@by_identity(size=_KEPT_KERNELS)
+def _stores(kernel: Kernel) -> tuple[tuple[str, int], ...]:
+    return tuple((n.instruction.name, n.operands[0]) for n in kernel.nodes if isinstance(n.instruction, Store))
 
 
 @dataclass(frozen=True, slots=True)

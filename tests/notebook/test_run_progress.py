@@ -1,6 +1,7 @@
 """A long run in a cell shows its progress and how to stop; a short one nothing; at the end one line remains."""
 
 import itertools
+import re
 import threading
 
 import pytest
@@ -182,6 +183,10 @@ def test_an_interrupted_run_says_so_where_its_bar_was(kernel):
     messages = kernel.run("sim.run(10**12)", on_first="display_data")
     assert [kind for kind, _ in messages][-1] == "error"
     assert messages[-1][1]["ename"] == "KeyboardInterrupt"
+    told = "\n".join(messages[-1][1]["traceback"])
+    assert re.search(r"KeyboardInterrupt: count stands at step \d+\. Run it again to go on\.$", told)
+    assert "sim.run(10**12)" in told
+    assert "simulation.py" not in told
     last = [c for kind, c in messages if kind == "update_display_data"][-1]
     assert last["data"]["text/plain"].endswith("stopped at a whole step, run again to go on")
     assert "<progress" not in last["data"]["text/html"]

@@ -113,7 +113,12 @@ def test_a_name_is_no_markup(clock, shown):
 
 @pytest.mark.parametrize(
     ("reason", "end"),
-    [("until", "holds"), ("stopped", "run again to go on"), ("failed", "the last whole step"), ("done", "steps/s")],
+    [
+        ("until", "ended as until= says"),
+        ("stopped", "run again to go on"),
+        ("failed", "the last whole step"),
+        ("done", "steps/s"),
+    ],
 )
 def test_the_last_line_says_why_no_more(reason, end):
     assert ended_text(RunEnded("wave", 7, 2.0, reason)).endswith(end)
@@ -184,7 +189,7 @@ def test_an_interrupted_run_says_so_where_its_bar_was(kernel):
     assert [kind for kind, _ in messages][-1] == "error"
     assert messages[-1][1]["ename"] == "KeyboardInterrupt"
     told = "\n".join(messages[-1][1]["traceback"])
-    assert re.search(r"KeyboardInterrupt: count stands at step \d+\. Run it again to go on\.$", told)
+    assert re.search(r"KeyboardInterrupt: count is at step \d+\. Run it again to go on\.$", told)
     assert "sim.run(10**12)" in told
     assert "simulation.py" not in told
     last = [c for kind, c in messages if kind == "update_display_data"][-1]

@@ -145,9 +145,7 @@ class Simulation:
         goal = self._goal(steps, until, time, at_most)
         self._refuse_paused()
         march = March(self._state, self._owner, goal, progress or new_listener(), finite)
-        with interruptible(
-            march.stop, lambda: f"{self.graph.name} stands at step {self.steps}. Run it again to go on."
-        ):
+        with interruptible(march.stop, lambda: f"{self.graph.name} is at step {self.steps}. Run it again to go on."):
             self._owner.reserve(self.graph.name)
             self._owner.adopt()
             self._march = march

@@ -83,7 +83,7 @@ class StencilMagics(Magics):
         else:
             self._define(arguments, line, cell)
 
-    @line_magic("%stencil")
+    @line_magic("%stencil")  # type: ignore[arg-type]  # IPython types only its form without a name
     def misplaced(self, line: str) -> None:
         """IPython asks for this where a line `%%stencil NAME` is not the first one of its cell."""
         raise UsageError(f"%%stencil {line}: this must be the first line of its cell. Put nothing above it.")

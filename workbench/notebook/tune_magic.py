@@ -24,7 +24,7 @@ _HELP = {option.name: option.help for option in TUNE_OPTIONS}
 class TuneMagics(Magics):
     """`%%tune` and `%tune`."""
 
-    @line_magic("%tune")
+    @line_magic("%tune")  # type: ignore[arg-type]  # IPython types only its form without a name
     def misplaced(self, line: str) -> None:
         """IPython asks for this where a line `%%tune NAME` is not the first one of its cell."""
         raise UsageError(f"%%tune {line}: this must be the first line of its cell. Put nothing above it.")

@@ -279,6 +279,7 @@ BAD = [
     ),
     (P + "xj.next = xj", 3, "only a field or a scalar has .next", "Name a result"),
     (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),
+    ('x = array("x", "n")\nx = 2 * x', 1, "the kernel main stores nothing", 'Name a result: output("y", value)'),
     ('x = array("x", "n")\ny = 2 * x', 1, "the kernel main stores nothing", 'Name a result: output("y", value)'),
     ('x = array("x", "n")\nx.next = x', 2, "only a field or a scalar has .next", 'Name a result: output("y", value)'),
     (P + 'u = field("u")', 3, "field 'u' stands in a cell that runs once at each call", "array(...)"),

@@ -31,9 +31,10 @@ def make_graph(trace: Trace) -> Graph:
     """Make the graph of a finished trace. Raises TraceError for kernels without stores and fields without use."""
     for state in trace.kernels:
         if not state.stores:
-            _refuse_other_value(trace)
             advice = "Assign the value of the next step to a field: u.next = value."
-            if trace.is_called:
+            if not trace.is_called:
+                _refuse_other_value(trace)
+            else:
                 advice = 'Name a result: output("y", value) of arrays, a, = totals("a") and a += value of pairs.'
             error = TraceError(f"the kernel {state.name} stores nothing", advice=advice)
             raise trace.source.mark(error, state.span)

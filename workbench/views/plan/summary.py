@@ -289,7 +289,7 @@ def measured_text(seconds: float | None, spread: float | None = None) -> str:
 
 
 def spread_text(seconds: float, spread: float) -> str:
-    """Two digits, what they spread in units of the last one, and a unit: "1.3 ± 0.1 ms"; "about 1.3 ms" if all of it."""
+    """Two digits, their spread in units of the last one, and a unit: "1.3 ± 0.1 ms"; "about 1.3 ms" if it is all."""
     scale, unit = next(
         ((f, u) for f, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= 0.995 * f), (1e-9, "ns")
     )

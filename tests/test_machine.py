@@ -321,3 +321,16 @@ def test_a_list_among_the_options_of_a_call_is_named(options, what):
     for call in (lambda: called(x=[1.0], **options), lambda: wb.collective(lambda x: 2 * x)([1.0], **options)):
         with pytest.raises(wb.StencilError, match=what):
             call()
+
+
+@pytest.mark.parametrize("name", ["run", "u", "energy"])
+def test_what_only_simulations_have_is_told_of_a_machine(name):
+    machine = wb.trace(WAVE, name="wave")
+    assert not hasattr(machine, name)
+    with pytest.raises(wb.StencilError) as caught:
+        getattr(machine, name)
+    what, advice = str(caught.value).splitlines()
+    assert what == f"wave is a machine, a program without data: '{name}' belongs to its simulations"
+    assert advice == f"Write sim = wave.simulate(...), then sim.{name}."
+    with pytest.raises(AttributeError, match="machine wave has no 'simulat'"):
+        machine.simulat  # noqa: B018

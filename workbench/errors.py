@@ -98,6 +98,21 @@ class StencilError(Exception):
         return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, line="") if shown else frame
 
 
+def shorten(interrupt: KeyboardInterrupt, text: str) -> KeyboardInterrupt:
+    """The same exception, for which IPython shows the user's own frames and `text`, and a script `text` at the end.
+
+    The type stays, because Python ends a script as interrupted for this very type alone.
+    """
+    interrupt.add_note(text)
+
+    def rendered() -> list[str]:
+        frames = "".join(traceback.format_list(_user_frames(interrupt.__traceback__))).splitlines()
+        return [*frames, *f"KeyboardInterrupt: {text}".splitlines()]
+
+    interrupt._render_traceback_ = rendered  # type: ignore[attr-defined]
+    return interrupt
+
+
 def _user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
     """The frames of the user's own code: neither this package nor what it and the notebook stand on."""
     return [frame for frame in traceback.extract_tb(trace) if not _is_machinery(frame)]
@@ -127,6 +142,10 @@ class TraceError(StencilError):
 
 class FieldError(StencilError):
     """A field, parameter or scalar is missing, unknown, or has the wrong type."""
+
+
+class MissingAttributeError(FieldError, AttributeError):
+    """An attribute that an object does not have, or that cannot be set; `hasattr` and `getattr` know it as one."""
 
 
 class ShapeError(FieldError):

@@ -33,7 +33,7 @@ from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.exporting import export
 from workbench.run.hooks import made_by
 from workbench.run.initial_values import need_only
-from workbench.run.machine_text import machine_text
+from workbench.run.machine_text import machine_text, refuse_attribute
 from workbench.run.precision.measuring import measure as measure_precision
 from workbench.run.precision.report import PrecisionReport
 from workbench.run.simulation import Simulation as Simulation
@@ -101,6 +101,9 @@ class Machine:
 
         return open_inspector(self, simulation, field=field)
 
+    if not TYPE_CHECKING:  # for mypy there is nothing but what is written here
+        __getattr__ = refuse_attribute
+
     @property
     def hints(self) -> str:
         """The choices as lines to paste at the end of the cell: `manifest(x)`, `delayed(x)`, `sync(x)`.
@@ -120,10 +123,8 @@ class Machine:
         """
         chosen = self.choices if choices is None else choices
         if named:
-            general = set(named) <= {row.name for row in TUNABLES}
-            chosen = replace(
-                chosen, plan=set_by_name(chosen.plan, TUNABLES if general else tunables_of(self.plan()), named)
-            )
+            rows = TUNABLES if set(named) <= {row.name for row in TUNABLES} else tunables_of(self.plan())
+            chosen = replace(chosen, plan=set_by_name(chosen.plan, rows, named))
         return replace(self, choices=chosen, carried=None)
 
     def with_choices_of(self, other: Machine) -> Machine:

@@ -48,6 +48,8 @@ test('ticks keep the least distance that is asked for', () => {
 });
 
 test('a range of one value has one tick, no range none', () => {
+  assert.deepEqual(ticks(0.005, 0.955, 4), [0.2, 0.4, 0.6, 0.8]);
+  assert.deepEqual(ticks(0.5, 1.5, 2), [1]);
   assert.deepEqual(ticks(3, 3, 5), [3]);
   assert.deepEqual(ticks(NaN, NaN, 5), []);
 });

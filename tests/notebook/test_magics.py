@@ -116,12 +116,20 @@ def test_lines_of_the_cell_can_be_looked_up(loaded):
         ("%%stencil for\npass", "'for' is no name for a variable"),
         ("%%stencil sum\npass", "sum is a word of Python, which the machine would hide from all later cells"),
         ("%stencil nothing", "nothing is no machine. There is none yet"),
+        ("# heat\n%%stencil heat --dim 1\npass", "%%stencil heat --dim 1: this must be the first line of its cell"),
+        ("# all\n%%tune blocks\npass", "%%tune blocks: this must be the first line of its cell"),
     ],
 )
 def test_a_mistake_on_the_magic_s_line_is_a_usage_error(loaded, cell, text):
     ran = loaded.run(cell)
     assert f"UsageError: {text}" in ran.text
     assert "Traceback" not in ran.text
+
+
+def test_a_module_of_the_notebook_is_not_hidden_by_a_machine(loaded):
+    loaded.run("import math")
+    assert "UsageError: math is a module in this notebook" in loaded.run(HEAT.replace("heat", "math", 1)).text
+    assert loaded.ip.user_ns["math"].pi > 3
 
 
 def test_a_shape_of_another_dimension_is_refused(loaded):

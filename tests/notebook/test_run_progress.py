@@ -1,6 +1,7 @@
 """A long run in a cell shows its progress and how to stop; a short one nothing; at the end one line remains."""
 
 import itertools
+import re
 import threading
 
 import pytest
@@ -112,7 +113,12 @@ def test_a_name_is_no_markup(clock, shown):
 
 @pytest.mark.parametrize(
     ("reason", "end"),
-    [("until", "holds"), ("stopped", "run again to go on"), ("failed", "the last whole step"), ("done", "steps/s")],
+    [
+        ("until", "ended as until= says"),
+        ("stopped", "run again to go on"),
+        ("failed", "the last whole step"),
+        ("done", "steps/s"),
+    ],
 )
 def test_the_last_line_says_why_no_more(reason, end):
     assert ended_text(RunEnded("wave", 7, 2.0, reason)).endswith(end)
@@ -182,6 +188,10 @@ def test_an_interrupted_run_says_so_where_its_bar_was(kernel):
     messages = kernel.run("sim.run(10**12)", on_first="display_data")
     assert [kind for kind, _ in messages][-1] == "error"
     assert messages[-1][1]["ename"] == "KeyboardInterrupt"
+    told = "\n".join(messages[-1][1]["traceback"])
+    assert re.search(r"KeyboardInterrupt: count is at step \d+\. Run it again to go on\.$", told)
+    assert "sim.run(10**12)" in told
+    assert "simulation.py" not in told
     last = [c for kind, c in messages if kind == "update_display_data"][-1]
     assert last["data"]["text/plain"].endswith("stopped at a whole step, run again to go on")
     assert "<progress" not in last["data"]["text/html"]

@@ -133,7 +133,7 @@ def test_tiles_that_leave_rows_whole_move_no_less_than_their_limit_and_diamonds_
     assert least_bytes(kernel, (40, 40, nz), MIB) < least_bytes(kernel, (40, 40, nz), MIB, (2,))
     assert least_bytes(kernel, (40, 40, nz), MIB, (0, 1, 2)) == 0
     text = locality_text(kernel, (40, 40, nz), None, MIB)
-    assert f"; those that do not cut z at least {least_bytes(kernel, (40, 40, nz), MIB, (2,)):.3g}" in text
+    assert f"tiles that do not cut z move at least {least_bytes(kernel, (40, 40, nz), MIB, (2,)):.3g}" in text
 
 
 @pytest.mark.parametrize("order", [2, 4, 8])

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ HINTS: dict[str, tuple[str, ...]] = {
     "all Delayed": (),
 }
 PRECISIONS = ("f32", "f64")
+_COLUMNS = 78  # of the text, which a notebook of 760 pixels shows whole
 Say = Callable[[str], None]
 
 
@@ -88,7 +90,7 @@ class HintTable:
     def __str__(self) -> str:
         precisions = sorted({row.precision for row in self.rows})
         speeds = (f"Mcups {precision}" for precision in precisions)
-        head = ("hints", "sub-kernels", "arrays", "bytes/cell", "flops/cell", "memory/cell", "lines", *speeds)
+        head = ("hints", "sub-kernels", "arrays", "bytes", "flops", "memory", "lines", *speeds)
         lines: list[tuple[str, ...]] = [head]
         for name in HINTS:
             rows = [self.row(name, precision) for precision in precisions]
@@ -105,11 +107,11 @@ class HintTable:
             for line in lines
         ]
         title = (
-            f"hydro {self.dim}-D, {self.cells}^{self.dim} cells, {self.backend}, "
-            f"median of {self.rounds} rounds in turn; "
-            f"bytes, flops and memory of {precisions[-1]}; {self.host}"
+            f"hydro {self.dim}-D, {self.cells}^{self.dim} cells, {self.backend}, median of {self.rounds} rounds in "
+            f"turn; {self.host}. Mcups: million cells a second. Bytes and flops of a cell and step, and bytes of "
+            f"memory a cell, are those of {precisions[-1]}; lines: of generated source."
         )
-        return "\n".join([title, *table, self.explain()])
+        return "\n".join([fill(title, _COLUMNS), *table, fill(self.explain(), _COLUMNS)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -121,14 +123,16 @@ class HintTable:
         worst, best = rows[0], rows[-1]
         work, moved = worst.operations_a_cell / best.operations_a_cell, worst.bytes_a_cell / best.bytes_a_cell
         binds = ["arithmetic" if row.bound_by_operations < row.bound_by_bytes else "memory" for row in (best, worst)]
+        limit = f"{binds[0]} binds {best.hints}, {binds[1]} binds {worst.hints}"
+        if binds[0] == binds[1]:
+            limit = f"{binds[0]} binds both"
         return (
             f"{precision}: {best.hints} is {best.mcups / worst.mcups:.1f} times as fast as {worst.hints}. "
             f"For each cell {worst.hints} does {work:.2f} times the operations ({worst.operations_a_cell:.0f}, not "
             f"{best.operations_a_cell:.0f}) and moves {moved:.2f} times the bytes ({worst.bytes_a_cell:.0f}, not "
             f"{best.bytes_a_cell:.0f}). At best this machine's memory allows {best.hints} "
             f"{best.bound_by_bytes:.1f} and {worst.hints} {worst.bound_by_bytes:.1f} Mcups, its arithmetic "
-            f"{best.bound_by_operations:.1f} and {worst.bound_by_operations:.1f}: {binds[0]} binds {best.hints}, "
-            f"{binds[1]} binds {worst.hints}."
+            f"{best.bound_by_operations:.1f} and {worst.bound_by_operations:.1f}: {limit}."
         )
 
     def to_dict(self) -> dict[str, Any]:

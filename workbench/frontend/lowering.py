@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,6 +21,7 @@ from workbench.graph import (
     LoadSize,
     Node,
     Shift,
+    Span,
 )
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import axis_name
@@ -29,7 +32,9 @@ def make_graph(trace: Trace) -> Graph:
     for state in trace.kernels:
         if not state.stores:
             advice = "Assign the value of the next step to a field: u.next = value."
-            if trace.is_called:
+            if not trace.is_called:
+                _refuse_other_value(trace)
+            else:
                 advice = 'Name a result: output("y", value) of arrays, a, = totals("a") and a += value of pairs.'
             error = TraceError(f"the kernel {state.name} stores nothing", advice=advice)
             raise trace.source.mark(error, state.span)
@@ -44,6 +49,23 @@ def make_graph(trace: Trace) -> Graph:
     _check_use(trace, kernels, coordinates)
     _warn_of_indices(trace, kernels)
     return Graph(trace.name, trace.space, statics, kernels, coordinates, trace.source.origin, loops)
+
+
+def _refuse_other_value(trace: Trace) -> None:
+    """Raise TraceError if a line such as `u = u + 1` gives the name of a field or scalar to another value."""
+    source = trace.source
+    try:
+        tree = ast.parse(textwrap.dedent("\n".join(source.lines)))
+    except SyntaxError:  # a function in the middle of something
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store):
+            continue
+        static, line = trace.statics.get(node.id), node.lineno + source.first_line - 1
+        if static is not None and static.role in ("field", "scalar") and line > static.span.line:
+            what = f"{node.id} = ... gives the name {node.id} to another value, and stores nothing"
+            column = len(source.line(line)) - len(source.line(line).lstrip())
+            raise source.mark(TraceError(what, advice=f"Write {node.id}.next = ..."), Span(line, column))
 
 
 def _lower_kernel(trace: Trace, state: KernelState) -> Kernel:

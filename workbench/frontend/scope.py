@@ -199,7 +199,8 @@ def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "n
     elif name in ("np", "numpy"):
         advice = _NUMPY["function" if foreign else home].format(name, "numpy as np" if name == "np" else name)
     else:
-        close = difflib.get_close_matches(name, dict.fromkeys([*known, *vocabulary]), n=3)
+        words = dict.fromkeys([*known, *vocabulary])
+        close = difflib.get_close_matches(name, words, n=3) if len(name) > 1 else []  # i is no misspelt pi
         advice = "Define it above this line. All words of a cell: %stencil --words, or help(workbench.language)."
         if foreign:
             advice = "Define it where the function is defined."

@@ -101,7 +101,7 @@ def explain(name: str) -> str:
 def words_text() -> str:
     """All words in a few lines, for a terminal."""
     lines = [f"{group.title}: {', '.join(word.name for word in group.words)}" for group in groups()]
-    wrapped = [textwrap.fill(line, 100, subsequent_indent="    ", break_on_hyphens=False) for line in lines]
+    wrapped = [textwrap.fill(line, 78, subsequent_indent="    ", break_on_hyphens=False) for line in lines]
     return "\n".join([*wrapped, "One of them: %stencil --words laplacian. All: notebooks/language.ipynb."])
 
 

@@ -56,6 +56,7 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     stored = f" ({listed(kernel.manifest)})" if kernel.manifest else ""
     outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
     terms = kernel_terms(card, kernel)
+    loops = f"{loops_text(kernel)}: {listed(kernel.subkernels)}" if kernel.subkernels else "none"
     launches = f"launches {terms.one_march}: {kernel.launches}"
     cost = _cost(kernel.bytes_moved, kernel.flops, terms.each)
     near = "" if kernel.near is None else f"{_cost(*kernel.near, VISITED)}: of its own cell and of those beside it"
@@ -66,7 +67,7 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
-        f"sub-kernels: {loops_text(kernel)}: {listed(kernel.subkernels)}; {launches}",
+        f"sub-kernels: {loops}; {launches}",
         cost if card.called else cost + outside,
         *([SEARCH_ENDED] if kernel.search_ended else ()),
     )

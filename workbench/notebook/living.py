@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 
 from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.cache_folder import default_cache
@@ -12,6 +13,8 @@ from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.registry.snapshot import detail_lines, summarise_living
+
+_COLUMNS = 78  # which a notebook of 760 pixels shows whole
 
 
 def living_text(names: Mapping[str, object]) -> str:
@@ -37,7 +40,12 @@ def living_text(names: Mapping[str, object]) -> str:
         f"found in the cache {counted(done.cache_hits, 'time')}",
         f"cache        {default_cache().info()}",
     ]
-    return "\n".join(lines)
+    return "\n".join(_folded(line) for line in lines)
+
+
+def _folded(line: str) -> str:
+    """The line in as many as it takes, further ones below the first one's text."""
+    return fill(line, _COLUMNS, subsequent_indent=" " * 17, break_on_hyphens=False, break_long_words=False)
 
 
 def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tuple[tuple[str, ...], int] | None:

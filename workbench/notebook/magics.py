@@ -5,10 +5,11 @@ from __future__ import annotations
 import builtins
 import keyword
 import linecache
+from types import ModuleType
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 from traitlets import Bool, Enum, Unicode, default, observe
@@ -82,6 +83,11 @@ class StencilMagics(Magics):
         else:
             self._define(arguments, line, cell)
 
+    @line_magic("%stencil")  # type: ignore[arg-type]  # IPython types only its form without a name
+    def misplaced(self, line: str) -> None:
+        """IPython asks for this where a line `%%stencil NAME` is not the first one of its cell."""
+        raise UsageError(f"%%stencil {line}: this must be the first line of its cell. Put nothing above it.")
+
     def _show(self, arguments: Any) -> None:  # noqa: ANN401  # argparse's namespace
         """The line magic: a list, or the card of one machine."""
         names = self._names()
@@ -111,6 +117,11 @@ class StencilMagics(Magics):
         filename = f"<stencil {name}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         previous = self._names().get(name)
+        if isinstance(previous, ModuleType):
+            raise UsageError(
+                f"{name} is a module in this notebook, which the machine would hide from all later cells. "
+                f"Choose another name, as in: %%stencil my_{name}"
+            )
         options = CellOptions(
             name=name,
             dim=arguments.dim,

@@ -101,7 +101,7 @@ def ended_text(event: RunEnded) -> str:
         case "done":
             return done
         case "until":
-            return f"{done}; the condition holds"
+            return f"{done}; ended as until= says"
         case "stopped":
             return f"{done}; stopped at a whole step, run again to go on"
         case "failed":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
@@ -23,6 +23,11 @@ _HELP = {option.name: option.help for option in TUNE_OPTIONS}
 @magics_class
 class TuneMagics(Magics):
     """`%%tune` and `%tune`."""
+
+    @line_magic("%tune")  # type: ignore[arg-type]  # IPython types only its form without a name
+    def misplaced(self, line: str) -> None:
+        """IPython asks for this where a line `%%tune NAME` is not the first one of its cell."""
+        raise UsageError(f"%%tune {line}: this must be the first line of its cell. Put nothing above it.")
 
     @magic_arguments()
     @argument("name", metavar="NAME", nargs="?", help="The tuning's name in the notebook.")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from workbench.backends.base import StopFlag
+from workbench.errors import shorten
 
 
 @contextmanager
-def interruptible(stop: StopFlag) -> Iterator[None]:
+def interruptible(stop: StopFlag, state: Callable[[], str]) -> Iterator[None]:
     """While inside, SIGINT sets `stop`; on leaving, what SIGINT did before is done (KeyboardInterrupt, as a rule).
+
+    `state` says then how things stand and how to go on.
 
     An exception raised by the signal itself could hit between a march and the count of its steps, so that the state
     and its step number would differ. Outside the main thread Python delivers no signals and nothing is changed.
@@ -34,4 +37,7 @@ def interruptible(stop: StopFlag) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
     if caught:
-        before(*caught[0])
+        try:
+            before(*caught[0])
+        except KeyboardInterrupt as interrupt:
+            raise shorten(interrupt, state()) from None

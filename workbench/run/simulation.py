@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from workbench.backends.base import Array, MarchRequest, Number
-from workbench.errors import FieldError, RunError
+from workbench.errors import FieldError, MissingAttributeError, RunError
 from workbench.events import Listener, ReplanListener, SimulationOpened, publish
 from workbench.graph import Graph
 from workbench.graph.arithmetic import stored
@@ -145,7 +145,7 @@ class Simulation:
         goal = self._goal(steps, until, time, at_most)
         self._refuse_paused()
         march = March(self._state, self._owner, goal, progress or new_listener(), finite)
-        with interruptible(march.stop):
+        with interruptible(march.stop, lambda: f"{self.graph.name} is at step {self.steps}. Run it again to go on."):
             self._owner.reserve(self.graph.name)
             self._owner.adopt()
             self._march = march
@@ -244,12 +244,12 @@ class Simulation:
         try:
             self._state.static_or_group(name)
         except FieldError as error:
-            raise AttributeError(str(error)) from None
+            raise MissingAttributeError(error.what, advice=error.advice) from None
         return self[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
-            raise AttributeError(f"attributes of a simulation are read-only: {name}\nUse sim.set({name}=...).")
+            raise MissingAttributeError(f"sim.{name} cannot be assigned", advice=f"Use sim.set({name}=...).")
         object.__setattr__(self, name, value)
 
     def __dir__(self) -> list[str]:

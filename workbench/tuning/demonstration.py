@@ -51,9 +51,9 @@ def demonstrate(say: Callable[[str], None]) -> bool:
             brute, all_tests = evaluations(exhaust(tree, VALUES, goal), score)
             found, tests = evaluations(optimise(tree, VALUES, goal), score)
             agree &= found == brute
-            say(f"{goal} by brute force:  {_words(tree, brute)} in {all_tests} tests")
-            say(f"{goal} by independence: {_words(tree, found)} in {tests} tests")
-            say("  equal" if found == brute else "  NOT EQUAL")
+            same = "equal" if found == brute else f"NOT EQUAL: {_words(tree, found)}"
+            say(f"{goal}: {_words(tree, brute)}")
+            say(f"  by brute force in {all_tests} tests, by independence in {tests} tests: {same}")
     return agree
 
 

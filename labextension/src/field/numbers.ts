@@ -10,7 +10,7 @@ const LONGEST_TEXT = 9;
 
 /**
  * At most `most` round numbers between both ends, which may be reversed: 1, 2 or 5 times a power of ten apart, or `nearest`
- * if that is more.
+ * if that is more. Where only one is between them, they are the next finer ones, if these are not too many.
  */
 export function ticks(first: number, last: number, most: number, nearest = 0): number[] {
   const low = Math.min(first, last);
@@ -24,7 +24,13 @@ export function ticks(first: number, last: number, most: number, nearest = 0): n
   }
   const rough = (high - low) / Math.max(1, most - 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(nearest, power * ([1, 2, 5, 10].find(factor => factor * power >= rough * (1 - 1e-9)) ?? 10));
+  const factor = [1, 2, 5, 10].find(each => each * power >= rough * (1 - 1e-9)) ?? 10;
+  const found = multiples(low, high, Math.max(nearest, factor * power));
+  const finer = found.length > 1 ? [] : multiples(low, high, Math.max(nearest, (factor === 5 ? 0.4 : 0.5) * factor * power));
+  return finer.length > found.length && finer.length <= most ? finer : found;
+}
+
+function multiples(low: number, high: number, step: number): number[] {
   const found: number[] = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
     found.push(k === 0 ? 0 : Number((k * step).toPrecision(15)));

@@ -111,6 +111,8 @@ def test_values_without_a_finite_one_are_drawn():
 def test_ticks_and_numbers_are_those_of_the_page():
     assert ticks(0, 511, 6) == [0, 200, 400]
     assert ticks(1, -1, 5) == [-1, -0.5, 0, 0.5, 1]
+    assert ticks(0.005, 0.955, 4) == [0.2, 0.4, 0.6, 0.8]
+    assert ticks(0.5, 1.5, 2) == [1]
     assert ticks(3, 3, 5) == [3]
     assert ticks(0, 2, 6, 1.0) == [0, 1, 2]
     assert ticks(np.nan, np.nan, 5) == []

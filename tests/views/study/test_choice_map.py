@@ -55,6 +55,13 @@ def test_rows_that_matter_most_come_first_and_constant_ones_never(study):
     assert shown.text().startswith("share of the scores' variance: tile 100 %")
 
 
+def test_few_scores_have_no_shares(study):
+    study._individuals = study.individuals[:4]  # one of which failed
+    shown = map_of_study(study, 2)
+    assert [(row.label, row.share) for row in shown.rows] == [("tile", None), ("threads", None)]
+    assert "variance" not in shown.text()
+
+
 def test_cells_are_what_differs_from_the_first(study):
     shown = map_of_study(study, 5)
     tiles = {cell.number: cell for cell in shown.cells if cell.row == 0}

@@ -19,6 +19,7 @@ from workbench.solvers.hydro.reconstruction import Reconstruction
 _FINE = 1024  # cells of the grid for which the orders of the exam are meant
 _COARSE, _ALLOWANCE = 64, 0.3  # from here on so much less is asked for: limiters flatten a larger part of each wave
 _SMALL = 1 << 15  # cells
+_ERRORS = 4  # on a line, which a notebook of 760 pixels shows whole
 _ACROSS = 4  # cells across a coaxial flow, on which nothing depends
 
 # Schemes that need shorter steps than the solver's default (see their docstrings).
@@ -113,12 +114,12 @@ class Series:
         return self.required is None or self.orders[-1] >= self.required
 
     def __str__(self) -> str:
-        errors = "  ".join(f"{n}: {error:.3e}" for n, error in zip(self.cells, self.errors, strict=True))
+        errors = [f"{n}: {error:.3e}" for n, error in zip(self.cells, self.errors, strict=True)]
+        rows = ["    " + "  ".join(errors[at : at + _ERRORS]) for at in range(0, len(errors), _ERRORS)]
         asked = "stated" if self.required is None else f"asked {self.required:.2f}"
         verdict = "" if self.passed else "  FAILED"
-        return (
-            f"{self.setting!s:<36}order {self.orders[-1]:5.2f} ({asked}), fitted {self.fitted:5.2f}{verdict}  {errors}"
-        )
+        order = f"order {self.orders[-1]:5.2f} ({asked}), fitted {self.fitted:5.2f}{verdict}"
+        return "\n".join([f"{self.setting!s:<32}{order}", *rows])
 
 
 def measure_series(

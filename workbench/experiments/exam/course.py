@@ -9,7 +9,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from workbench.amounts import seconds_text, span_text
+from workbench.amounts import counted, seconds_text, span_text
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
@@ -110,7 +110,8 @@ class Exam:
 
     def verdict(self) -> str:
         """One line, and one more for what was not examined."""
-        count = f"{len(self.checks)} checks, {len(self.series)} series of errors on {self.backend}, {self.course.dtype}"
+        checks = f"{counted(len(self.checks), 'check')}, " if self.course.checks else ""
+        count = f"{checks}{len(self.series)} series of errors on {self.backend}, {self.course.dtype}"
         if not self.left:
             return f"exam {'passed' if self.passed else f'FAILED {self.failures} times'}: {count}"
         parts = len(self.checks) + len(self.series) + len(self.left)

@@ -112,10 +112,10 @@ def locality_text(
     kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None, cache_bytes: int = CACHE_BYTES
 ) -> str:
     """Return the table as lines of text, and the limit for tiles in a cache of so many bytes."""
-    lines = [f"locality at {' x '.join(map(str, extents))} cells, {prod(extents)} in all"]
+    lines = [f"locality at {' x '.join(map(str, extents))} cells, {prod(extents):,} in all"]
     if sizes is not None:
-        lines[0] += (
-            f"; tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
+        lines.append(
+            f"tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
         )
     lines.append(f"  {'shape':<6} {'updates per value moved':>24} {'bytes per update':>18} {'updates at a time':>18}")
     rows = locality_table(kernel, extents, sizes)
@@ -125,11 +125,9 @@ def locality_text(
     least = least_bytes(kernel, extents, cache_bytes)
     if least:
         whole = kernel.tiling.whole if kernel.tiling is not None else ()
-        times = f", of which the {rows[-1].shape} moves {rows[-1].bytes_per_update / least:.3g} times"
         of_rows = least_bytes(kernel, extents, cache_bytes, whole) if whole else 0.0
         names = " and ".join(axis_name(axis) for axis in whole)
-        further = f"; those that do not cut {names} at least {of_rows:.3g}" if of_rows else ""
-        lines.append(
-            f"  tiles in a cache of {bytes_text(cache_bytes)} move at least {least:.3g} bytes an update{times}{further}"
-        )
+        lines.append(f"  tiles in a cache of {bytes_text(cache_bytes)} move at least {least:.3g} bytes an update")
+        lines.append(f"  (the {rows[-1].shape} moves {rows[-1].bytes_per_update / least:.3g} times that)")
+        lines += [f"  tiles that do not cut {names} move at least {of_rows:.3g}"] if of_rows else []
     return "\n".join(lines)

@@ -16,7 +16,10 @@ _LONGEST_TEXT = 9  # beside an axis
 
 
 def ticks(first: float, last: float, most: int, nearest: float = 0.0) -> list[float]:
-    """About `most` round numbers or fewer between both ends, 1, 2 or 5 times a power of ten apart, or `nearest`."""
+    """About `most` round numbers or fewer between both ends, 1, 2 or 5 times a power of ten apart, or `nearest`.
+
+    Where only one is between them, they are the next finer ones, if these are not too many.
+    """
     low, high = min(first, last), max(first, last)
     if not high > low:
         return [low] if math.isfinite(low) else []
@@ -24,7 +27,15 @@ def ticks(first: float, last: float, most: int, nearest: float = 0.0) -> list[fl
         return [low, high] if math.isfinite(low) and math.isfinite(high) else []
     rough = (high - low) / max(1, most - 1)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = max(nearest, power * next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9)), 10))
+    factor = next((each for each in (1, 2, 5, 10) if each * power >= rough * (1 - 1e-9)), 10)
+    found = _multiples(low, high, max(nearest, factor * power))
+    finer = (
+        [] if len(found) > 1 else _multiples(low, high, max(nearest, (0.4 if factor == 5 else 0.5) * factor * power))
+    )
+    return finer if len(found) < len(finer) <= most else found
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
     start, end = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [float(f"{k * step:.15g}") for k in range(start, end + 1)]
 

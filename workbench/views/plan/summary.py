@@ -290,7 +290,7 @@ def measured_text(seconds: float | None, spread: float | None = None) -> str:
 
 
 def spread_text(seconds: float, spread: float) -> str:
-    """Two digits, what they spread in units of the last one, and a unit: "1.3 ± 0.1 ms"."""
+    """Two digits, their spread in units of the last one, and a unit: "1.3 ± 0.1 ms"; "about 1.3 ms" if it is all."""
     scale, unit = next(
         ((f, u) for f, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= 0.995 * f), (1e-9, "ns")
     )
@@ -299,4 +299,6 @@ def spread_text(seconds: float, spread: float) -> str:
     last = 10.0 ** (floor(log10(float(f"{seconds / scale:.1e}"))) - 1)
     decimals = max(0, round(-log10(last)))
     value, steps = round(seconds / scale / last) * last, max(1, ceil(spread / scale / last - 1e-9))
+    if spread >= seconds:
+        return f"about {value:.{decimals}f} {unit}"
     return f"{value:.{decimals}f} ± {steps * last:.{decimals}f} {unit}"

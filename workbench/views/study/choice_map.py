@@ -15,18 +15,22 @@ from workbench.tuning.trials import Individual
 
 MOST_ROWS = 12
 _MOST_LETTERS, _HEAD = 24, 9  # of a name, and of its beginning if it is longer
+_FEWEST = 8  # scores, or two for each choice: of fewer, almost every choice would explain almost everything
 _MOST_FITTED = 1000  # individuals, evenly over the study, that shares of variance are fitted to
 _PALE, _DEEP = (0xA9, 0xCB, 0xE8), (0x1A, 0x6F, 0xB5)  # seen on a light page and on a dark one
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRow:
-    """One choice: its values in order, the value of the start, and its share of the scores' variance, 0 to 1."""
+    """One choice: its values in order, the value of the start, and its share of the scores' variance, 0 to 1.
+
+    The share is None in a study that has too few scores yet.
+    """
 
     name: str
     values: tuple[str, ...]
     start: str
-    share: float
+    share: float | None
 
     @property
     def label(self) -> str:
@@ -34,7 +38,7 @@ class ChoiceRow:
         name = self.name
         if len(name) > _MOST_LETTERS:
             name = f"{name[:_HEAD]}…{name[_HEAD + 1 - _MOST_LETTERS :]}"
-        return f"{name}  {100 * self.share:.0f} %"
+        return name if self.share is None else f"{name}  {100 * self.share:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class ChoiceMap:
     def text(self) -> str:
         """The same in words, a line each; "" while there is nothing to say."""
         lines = []
-        ranked = [f"{row.name} {100 * row.share:.0f} %" for row in self.rows if row.share >= 0.005][:5]
+        ranked = [f"{row.name} {100 * row.share:.0f} %" for row in self.rows if row.share and row.share >= 0.005][:5]
         if ranked:
             more = f"; {counted(self.hidden, 'choice')} of less share not shown" if self.hidden else ""
             lines.append(f"share of the scores' variance: {', '.join(ranked)}{more}")
@@ -139,9 +143,9 @@ def _rows(
     varied = [at for at in range(len(names)) if any(point[at] != first[at] for _, point, _ in points)]
     shares = _shares(names, varied, points, logarithm)
     moved = {at: sum(point[at] != first[at] for _, point, _ in points) for at in varied}
-    ranked = sorted(varied, key=lambda at: (-shares[names[at]], -moved[at], at))
+    ranked = sorted(varied, key=lambda at: (-shares.get(names[at], 0.0), -moved[at], at))
     shown = ranked[:MOST_ROWS]
-    rows = tuple(ChoiceRow(names[at], values[at], values[at][first[at]], shares[names[at]]) for at in shown)
+    rows = tuple(ChoiceRow(names[at], values[at], values[at][first[at]], shares.get(names[at])) for at in shown)
     cells = tuple(
         Chosen(number, row, values[at][point[at]], point[at] / max(1, len(values[at]) - 1))
         for number, point, _ in points
@@ -155,6 +159,8 @@ def _shares(
     names: Sequence[str], varied: Sequence[int], points: Sequence[_Tried], logarithm: bool
 ) -> Mapping[str, float]:
     passed = [(point, score) for _, point, score in points if score is not None]
+    if len(passed) < min(_FEWEST, 2 * len(varied)):
+        return {}
     every = -(-len(passed) // _MOST_FITTED) or 1
     fitted: list[tuple[Valuation, float]] = [
         (tuple(str(point[at]) for at in varied), score) for point, score in passed[::every]

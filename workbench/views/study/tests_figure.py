@@ -11,7 +11,7 @@ from workbench.tuning.importance import importance
 from workbench.views.drawing.numbers import short, ticks
 from workbench.views.drawing.shapes import Drawing, Label, Line, Point, Shape, rectangle, text_width
 
-_WIDTH = 960
+_WIDTH = 760
 _LEFT = 150
 _RIGHT = 24
 _TOP = 44

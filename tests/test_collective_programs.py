@@ -1,6 +1,7 @@
 """Programs of workbench/programs: an independent reference at two sizes, equal bits, and one loop without arrays."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,14 @@ def test_every_program_is_listed_and_described():
     modules = {path.stem for path in Path(programs.__file__).parent.glob("*.py")} - {"__init__"}
     assert modules == set(programs.NAMES), "add these to NAMES and to the docstring of workbench/programs"
     assert {name for name in programs.NAMES if f"`{name}`" not in programs.__doc__} == set()
+
+
+def test_every_program_has_a_test():
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.rglob("test_*.py")))
+    used = set(re.findall(r"\bprograms\.(\w+)", texts))
+    for line in re.findall(r"^from workbench\.programs import (.*)$", texts, re.MULTILINE):
+        used |= set(re.findall(r"\w+", line))
+    assert set(programs.NAMES) - used == set(), "compare these with an independent computation at two sizes"
 
 
 def test_programs_are_a_room_of_their_own():

@@ -118,8 +118,7 @@ class Machine:
     def with_choices(self, choices: Choices | None = None, **named: Any) -> Machine:  # noqa: ANN401  # each has its own
         """The same program with other choices: a whole record, or the present ones with some of them set by name.
 
-        `with_choices(block=128, grid=0, threads=2)`; `tunables()` lists the names. PlanError for an unknown name or a
-        value that is not legal.
+        `with_choices(block=128, grid=0, threads=2)`; `tunables()` lists the names. PlanError for others.
         """
         chosen = self.choices if choices is None else choices
         if named:

@@ -21,6 +21,7 @@ from workbench.tuning.guard import ANNOUNCED, Guard
 from workbench.tuning.independence import (
     Optimum,
     Valuation,
+    allowed,
     as_batches,
     exhaust,
     optimise,
@@ -106,6 +107,7 @@ class Tuner:
         self._next = first = 1 + max((test.number for test in self._tests), default=0)
         lists = tuple(setting.values[name] for name in setting.tree.flatten())
         asking = (exhaust if self.brute_force else optimise)(setting.tree, setting.values, setting.goal)
+        asking = allowed(asking, setting.is_legal)
         optima: list[Optimum | None] = []
         known = {point_of(valuation, lists): test.overall for valuation, test in self.known.items()}
         search = Search(BatchStrategy(as_batches(asking, lists, optima.append)), known)

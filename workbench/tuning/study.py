@@ -100,14 +100,20 @@ class Study(BackgroundRun):
         return study
 
     @classmethod
-    def from_file(cls, source: str | Path, path: str | Path, form: str = "t4") -> Study:
+    def from_file(
+        cls, source: str | Path, path: str | Path, form: str = "t4", space: str | Path | None = None
+    ) -> Study:
         """The results of another tuner as a study, kept at `path`.
 
-        form: "kernel-tuner" (its cache), "t4" or "csv". Raises TuningError with the fault of the file.
+        form: "kernel-tuner" (its cache), "t4" or "csv". space: the T1 file of the problem, which names the program and
+        has the values of parameters that no result has. Raises TuningError with the fault of a file.
         """
-        from workbench.tuning.tables import keep_table
+        from workbench.tuning.tables import keep_table, within
 
-        keep_table(read_table(Path(source).read_text(encoding="utf-8"), form), Path(path))
+        table = read_table(Path(source).read_text(encoding="utf-8"), form)
+        if space is not None:
+            table = within(table, Path(space).read_text(encoding="utf-8"))
+        keep_table(table, Path(path))
         return cls.attach(path)
 
     def export(self, path: str | Path, form: str = "t4") -> Path:

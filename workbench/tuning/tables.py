@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from workbench.run.whole_file import whole_file
 from workbench.tuning.formats import Row, Table, value_of, write_table
 from workbench.tuning.replay import Landscape
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
-from workbench.tuning.t1 import write_t1
+from workbench.tuning.t1 import read_t1, write_t1
 from workbench.tuning.trials import Individual, Outcome
 
 _IMPORTED = "imported"
@@ -74,6 +75,30 @@ def keep_table(table: Table, path: Path) -> None:
         for number, (point, row) in enumerate(zip(_points(table), table.rows, strict=True), start=1):
             ledger.add(_individual(number, point, row, table, cells))
         ledger.say("done")
+
+
+def within(table: Table, problem_text: str) -> Table:
+    """The table with the name, the parameters and all their values of a T1 problem.
+
+    TuningError if its rows have others, or if one that passed breaks a condition.
+    """
+    problem = read_t1(problem_text)
+    if set(problem.values) != set(table.parameters):
+        differing = ", ".join(sorted(set(problem.values) ^ set(table.parameters)))
+        raise TuningError(
+            f"the results and the problem {problem.name} differ in {differing}", advice="Pass the files of one problem."
+        )
+    names = list(table.parameters)
+    places = [names.index(name) for name in problem.values]
+    rows = tuple(replace(row, values=tuple(row.values[at] for at in places)) for row in table.rows)
+    found = replace(table, name=table.name or problem.name, parameters=problem.values, rows=rows)
+    for number, (point, row) in enumerate(zip(_points(found), rows, strict=True), start=1):
+        if row.status == "success" and not problem.space.legal(point):
+            raise TuningError(
+                f"row {number} passed and breaks a condition of {problem.name}: {', '.join(problem.conditions)}",
+                advice="Pass the files of one problem.",
+            )
+    return found
 
 
 def _row(one: Individual, values: Sequence[tuple[Any, ...]]) -> Row:

@@ -76,6 +76,9 @@ def test_a_tile_as_wide_as_the_run_is_said():
         tiled(wb.trace(HEAT.format("periodic"), name="heat", dim=1), widths=(16384,)), setup_of("", (16500,))
     )
     assert str(grid).endswith("1 tile along x as in the run")
+    machine = wb.trace(HEAT_2D.format("mirror"), name="heat", dim=2)
+    grid = comparison_grid.comparison_grid(tiled(machine, widths=(16, 8192)), setup_of("", (500, 500)))
+    assert str(grid) == "517 x 37 cells, 40 steps, 32 tiles along x, 1 tile along y as in the run"
 
 
 def test_too_many_cells_are_said(monkeypatch):

@@ -83,6 +83,8 @@ def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual:
         is_cut = 2 * lean <= setup.extents[swept]  # a ring without room for its wedge stays whole
         run[swept] = -(-setup.extents[swept] // sizes.chunk) if is_cut else 1
         pieces[swept] = sizes.chunk
+    elif swept >= 0 and plan.choices.plan.tiling.widths[swept : swept + 1] > (0,):
+        run[swept] = 1  # somebody asked for chunks, and they are as wide as the run
 
     def needed(wanted: int) -> dict[int, int]:
         cells = {diamond: min(wanted, run[diamond]) * width + _ODD}
@@ -101,7 +103,7 @@ def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual:
     if found is None:
         return usual
     compared = {diamond: found.spaces}
-    if swept in pieces:
+    if swept in run:
         is_cut = found.chunk < extents[swept] and 2 * lean <= extents[swept]
         compared[swept] = -(-extents[swept] // found.chunk) if is_cut else 1
     cuts = tuple(Cut(axis, run[axis], compared[axis]) for axis in sorted(run))

@@ -12,7 +12,7 @@ from workbench.backends import openmp
 from workbench.graph.text import to_text
 from workbench.pipeline import plan_for
 from workbench.planning.schedules.diamondtorre import torre_of
-from workbench.solvers import wave
+from workbench.solvers import gray_scott, wave
 from workbench.tuning import comparison, comparison_grid, tune
 from workbench.tuning.setup import Setup, write_setup
 from workbench.tuning.tile_space import tile_tunables
@@ -165,3 +165,29 @@ def test_single_steps_are_compared_with_the_reference_and_run_once(monkeypatch, 
     np.save(next(tmp_path.glob("expected/u.npy")), np.zeros(2051))
     found = comparison.prepared(machine.graph, tiled(machine, widths=(4090,)), setup)
     assert "in single steps u differs" in comparison.deviation(machine.graph, found, setup)
+
+
+def test_programs_that_diverge_from_random_values_begin_with_the_study_s_own(monkeypatch, tmp_path):
+    """Gray-Scott from 0.5 to 1.5 is no number anywhere after 40 steps, so that every fault would be equal to it."""
+    machine = gray_scott.machine(2)
+    extents = (300, 50)
+    setup = setup_of(tmp_path, extents)
+    spot = np.zeros(extents)
+    spot[100:140, 10:30] = 0.25
+    numbers = {static.name: static.default for static in (*machine.graph.params, *machine.graph.scalars)}
+    write_setup(
+        setup, to_text(machine.graph), {"u": 1 - spot, "v": spot}, {n: v for n, v in numbers.items() if v is not None}
+    )
+    comparison.write_expected(setup)
+    expected = np.load(tmp_path / "expected" / "v.npy")
+    assert np.isfinite(expected).all()
+    assert len(np.unique(expected)) > 1000
+    old, new = FAULTS["diamond"]
+    headers = openmp.openmp_headers()
+    monkeypatch.setattr(openmp, "openmp_headers", lambda: tuple((name, c.replace(old, new)) for name, c in headers))
+    found = comparison.prepared(machine.graph, tiled(machine, widths=(64,)), setup)
+    assert comparison.described(found, setup).endswith("along x, from the study's own values")
+    assert "differs from the reference" in comparison.deviation(machine.graph, found, setup)
+    (tmp_path / comparison._OWN).unlink()
+    comparison._keep(tmp_path / "random", comparison._reference_state(machine.graph, machine.choices.meaning, setup))
+    assert np.isnan(np.load(tmp_path / "random" / "v.npy")).all()

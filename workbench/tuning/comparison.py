@@ -31,6 +31,8 @@ from workbench.tuning.setup import Setup
 
 _CLOSE = {4: 1e-3, 8: 1e-8, 16: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _EXPECTED, _EXACT = "expected", "exact"  # folders of states
+_OWN = "own-start"  # a file that says from which values comparisons begin
+_NOISE = 0.01  # of the study's own values there
 _MOST_KEPT = 4  # states of single steps on larger grids
 _EXACTLY = Choices(Meaning(precision=((EVERY, "dd"),)))
 
@@ -52,7 +54,11 @@ def write_expected(setup: Setup) -> None:
     Under a bound also the program in dd from the study's own start, for `error_of`.
     """
     graph = setup.graph()
-    _keep(_folder(setup, _EXPECTED), _reference_state(graph, _start(setup).meaning, setup))
+    state = _reference_state(graph, _start(setup).meaning, setup)
+    if not _is_finite(state):  # of cells that are no numbers any more, a comparison says nothing
+        _folder(setup, _OWN).touch()
+        state = _reference_state(graph, _start(setup).meaning, setup)
+    _keep(_folder(setup, _EXPECTED), state)
     if setup.bound:
         _keep(_folder(setup, _EXACT), _own_state(graph, _EXACTLY, setup))
 
@@ -90,6 +96,12 @@ def deviation(graph: Graph, comparison: Comparison, setup: Setup) -> str:
             wanted = _grid_state(graph, single, setup, grid)
             _keep(_place_of(grid, setup), wanted, most=_MOST_KEPT)
     return _difference(graph, meaning, _grid_state(graph, comparison.candidate, setup, grid), wanted, grid)
+
+
+def described(comparison: Comparison, setup: Setup) -> str:
+    """On which cells, over how many steps, in how many tiles a candidate is compared, and from values of which kind."""
+    own = _folder(setup, _OWN).exists()
+    return f"{comparison.grid}, from the study's own values" if own else str(comparison.grid)
 
 
 def _expected(graph: Graph, meaning: Meaning, setup: Setup) -> State:
@@ -158,11 +170,34 @@ def _is_usual(grid: ComparisonGrid, setup: Setup) -> bool:
 
 
 def _grid_state(graph: Graph, compiled: Compiled, setup: Setup, grid: ComparisonGrid) -> State:
-    """The state after the steps of a comparison, from random fields and the study's numbers."""
+    """The state after the steps of a comparison, from the fields of `_fields` and the study's numbers."""
     numbers = {name: value for name, value in setup.values().items() if not isinstance(value, np.ndarray)}
-    fields = random_fields(graph, grid.extents)
+    fields = _fields(graph, setup, grid.extents)
     given = {**{s.name: value for s, value in zip(graph.fields, fields, strict=True)}, **numbers}
     return _after(_instance(compiled, given, grid.extents, setup), compiled.graph, grid.steps)
+
+
+def _fields(graph: Graph, setup: Setup, extents: tuple[int, ...]) -> list[Array]:
+    """Random values, with which every cell differs; the study's own, each a little changed, where random ones diverge.
+
+    The study's own are repeated where its grid is smaller.
+    """
+    drawn = random_fields(graph, extents)
+    if not _folder(setup, _OWN).exists():
+        return drawn
+    values = setup.values()
+    fields: list[Array] = []
+    for static, noise in zip(graph.fields, drawn, strict=True):
+        whole = np.asarray(values[static.name])
+        own = whole[np.ix_(*(np.arange(cells) % size for cells, size in zip(noise.shape, whole.shape, strict=True)))]
+        changed = static.type.is_float and not static.type.is_record
+        fields.append((own * (1 + _NOISE * (noise - 1))).astype(own.dtype) if changed else own)
+    return fields
+
+
+def _is_finite(state: State) -> bool:
+    values = map(np.asarray, state.values())
+    return all(np.isfinite(value).all() for value in values if value.dtype.kind == "f")
 
 
 def _narrowest(graph: Graph) -> int:

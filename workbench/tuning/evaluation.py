@@ -23,7 +23,7 @@ from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
 from workbench.planning.schedules.locality import DEPTH
-from workbench.tuning.comparison import deviation, error_of, opened, prepared
+from workbench.tuning.comparison import described, deviation, error_of, opened, prepared
 from workbench.tuning.loop_times import LoopTimes, loop_times
 from workbench.tuning.race import Measure, in_heats, in_pairs, interleaved, sampled
 from workbench.tuning.sample import PIECE_SECONDS, SAMPLE_SECONDS, Run, sample, steps_of_a_piece
@@ -99,7 +99,7 @@ def evaluate(
         return Outcome("constraint", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     except StencilError as error:
         return Outcome("runtime", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
-    run_seconds, compared = time.perf_counter() - begin, str(comparison.grid)
+    run_seconds, compared = time.perf_counter() - begin, described(comparison, setup)
     made = Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant, compared=compared)
     if wrong:
         return made

@@ -1,6 +1,7 @@
 """The command tune: the report's example from the file to the optimum, log and report."""
 
 import csv
+import json
 import shutil
 from pathlib import Path
 
@@ -86,3 +87,20 @@ def test_file_in_another_encoding_is_refused(tmp_path, capsys):
     (tmp_path / "t.conf").write_bytes("; für 1 Lauf\n[variables]\nvariables = A\n".encode("latin-1"))
     assert main(["tune", str(tmp_path / "t.conf")]) == 1
     assert "Save it as UTF-8" in capsys.readouterr().err
+
+
+def test_problem_of_the_autotuning_methodology_is_tuned(tmp_path, capsys):
+    """A T1 file has the values and the conditions; what breaks one is not run."""
+    parameters = [{"Name": "x", "Values": "[1, 2, 4, 8]"}, {"Name": "y", "Values": "[1, 2, 3]"}]
+    space = {"TuningParameters": parameters, "Conditions": [{"Expression": "x * y <= 8"}]}
+    problem = {"ConfigurationSpace": space, "KernelSpecification": {"KernelName": "copy"}}
+    (tmp_path / "copy.json").write_text(json.dumps(problem))
+    (tmp_path / "t.conf").write_text(
+        "[variables]\nspace = copy.json\n[testing]\n"
+        "evaluation = echo %x% %y% >> ran; echo $((10 * %x% + %y%))\noptimal = max\n"
+    )
+    assert main(["tune", str(tmp_path / "t.conf")]) == 0
+    printed = capsys.readouterr().out
+    assert "optimum 81 after 9 tests of 12 combinations, 0 failed\nx = 8\ny = 1" in printed
+    ran = [tuple(map(int, line.split())) for line in (tmp_path / "ran").read_text().splitlines()]
+    assert sorted(ran) == [(x, y) for x in (1, 2, 4, 8) for y in (1, 2, 3) if x * y <= 8]

@@ -135,7 +135,7 @@ def test_targets_of_make_exist():
 def test_the_file_of_a_tuned_program_is_read(tmp_path):
     (block,) = of_kind("file")
     configuration = parse_configuration(block.text, tmp_path)
-    assert (configuration.repeat, configuration.unused()) == (3, ())
+    assert (configuration.repeat, configuration.notes()) == (3, ())
 
 
 def test_the_setting_of_the_server_exists():

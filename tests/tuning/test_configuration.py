@@ -21,7 +21,7 @@ def test_the_report_s_example():
     assert (setting.repeat, setting.overall, setting.goal, setting.scoring) == (2, "min", "min", "time")
     assert setting.log == folder / "laplace3d.csv"
     assert "{BLOCK_X, BLOCK_Y}" in setting.described()
-    assert setting.unused() == ()
+    assert setting.notes() == ()
 
 
 def test_defaults():
@@ -104,4 +104,58 @@ def test_what_makes_no_sense_is_refused(change, cause):
 
 def test_variable_in_no_command_is_named():
     text = SMALL.replace("variables = A", "variables = A, B").replace("A = 1, 2", "A = 1\nB = 2")
-    assert parse_configuration(text, HERE).unused() == ("B",)
+    assert parse_configuration(text, HERE).notes() == ("no command has %B%, so B changes no score by itself",)
+
+
+PROBLEM = """{"ConfigurationSpace": {"TuningParameters": [
+    {"Name": "block_x", "Type": "int", "Values": "[1, 2, 4, 8]"},
+    {"Name": "block_y", "Type": "int", "Values": "list(range(1, 4))"},
+    {"Name": "layout", "Type": "string", "Values": "['aos', 'soa']"}],
+    "Conditions": [{"Expression": "block_x * block_y <= 8"}, {"Expression": "layout == 'soa' or block_x > 1"}]},
+"KernelSpecification": {"KernelName": "copy"}}"""
+SPACE = "[variables]\nspace = copy.json\n[testing]\nevaluation = echo %block_x% %block_y% %layout%\n"
+
+
+@pytest.fixture
+def problem(tmp_path):
+    (tmp_path / "copy.json").write_text(PROBLEM)
+    return tmp_path
+
+
+@pytest.mark.parametrize("toml", [False, True])
+def test_space_is_that_of_a_t1_file(problem, toml):
+    text = SPACE if not toml else SPACE.replace("= ", "= '").replace("json", "json'").replace("layout%", "layout%'")
+    setting = parse_configuration(text, problem, toml=toml)
+    assert str(setting.tree) == "{block_x, block_y, layout}"
+    assert setting.values == {"block_x": ("1", "2", "4", "8"), "block_y": ("1", "2", "3"), "layout": ("aos", "soa")}
+    assert setting.is_legal(("4", "2", "aos"))
+    assert not setting.is_legal(("4", "3", "aos"))
+    assert not setting.is_legal(("1", "1", "aos"))
+    assert "where     block_x * block_y <= 8\n" in setting.described()
+    assert setting.notes() == ()
+
+
+def test_tree_of_a_t1_space_is_given_beside_it(problem):
+    """Its order counts; a condition between what it has as independent is told."""
+    text = SPACE.replace("space", "variables = {layout, {block_y}, {block_x}}\nspace")
+    setting = parse_configuration(text, problem)
+    assert setting.tree.flatten() == ("layout", "block_y", "block_x")
+    assert not setting.is_legal(("aos", "3", "4"))
+    (note,) = setting.notes()
+    assert note.startswith("block_x * block_y <= 8 is between variables that the tree has as independent")
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (("copy.json", "none.json"), "space = none.json cannot be read: "),
+        (("space", "variables = {block_x}\nspace"), "differ in block_y, layout"),
+        (("[testing]", "[values]\nblock_x = 1\n[testing]"), "[values] has values beside those of space ="),
+        (("copy.json", "t.conf"), "the file is no T1 problem"),
+    ],
+)
+def test_space_that_makes_no_sense_is_refused(problem, change, cause):
+    (problem / "t.conf").write_text(SPACE)
+    with pytest.raises(TuningError) as caught:
+        parse_configuration(SPACE.replace(*change), problem)
+    assert cause in str(caught.value)

@@ -11,7 +11,7 @@ from workbench.tuning.formats import FORMATS, ConfigurationRow, MeasurementTable
 from workbench.tuning.replay import read_landscape
 from workbench.tuning.study import Study
 from workbench.tuning.t1 import read_t1, write_t1
-from workbench.tuning.tables import keep_table, landscape_of, table_of
+from workbench.tuning.tables import keep_table, landscape_of, table_of, within
 from workbench.tuning.trials import STATUSES, Individual, Outcome
 
 ROWS = (
@@ -295,3 +295,44 @@ def test_results_of_another_tuner_are_a_study(tmp_path):
     assert study.best.score == pytest.approx(4096**2 / 0.0038)
     with pytest.raises(TuningError, match="there is a file"):
         keep_table(TABLE, path)
+
+
+def test_results_of_another_tuner_are_placed_in_their_problem(tmp_path):
+    """T4 names no program and has those values only that were tried."""
+    rows = [
+        {"block_size_x": 64, "tile_size_x": 2, "layout": "soa"},
+        {"tile_size_x": 1, "block_size_x": 8, "layout": "soa"},
+    ]
+    results = [
+        {"configuration": row, "times": {"runtimes": [4.0]}, "invalidity": word, "correctness": 1}
+        for row, word in zip(rows, ("correct", "constraints"), strict=True)
+    ]
+    (tmp_path / "results.json").write_text(json.dumps({"results": results}))
+    (tmp_path / "problem.json").write_text(json.dumps(PROBLEM))
+    study = Study.from_file(tmp_path / "results.json", tmp_path / "s.sqlite", space=tmp_path / "problem.json")
+    assert study.about["program"] == "convolution"
+    assert study.about["values"][1] == [str(value) for value in range(1, 9)]
+    assert [one.outcome.status for one in study.individuals] == ["success", "constraint"]
+    assert study.best.individual.changes == "block_size_x = 64, tile_size_x = 2, layout = soa"
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"layout": "soa", "width": 3}, "the results and the problem convolution differ in width"),
+        ({"layout": "other"}, "row 1 has the value 'other'"),
+        ({"block_size_x": 8}, "row 1 passed and breaks a condition of convolution: (block_size_x * tile_size_x) >= 64"),
+    ],
+)
+def test_results_of_another_problem_are_refused(change, cause):
+    row = {"block_size_x": 64, "tile_size_x": 2, "layout": "soa", **change}
+    table = MeasurementTable(
+        "",
+        "",
+        (),
+        {name: (value,) for name, value in row.items()},
+        (ConfigurationRow(tuple(row.values()), "success", (1.0,)),),
+    )
+    with pytest.raises(TuningError) as caught:
+        within(table, json.dumps(PROBLEM))
+    assert cause in str(caught.value)

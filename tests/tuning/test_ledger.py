@@ -18,7 +18,17 @@ ABOUT = {"program": "mean", "key": "k", "backend": "openmp", "extents": [64], "t
 
 
 def individual(number, seconds=0.5):
-    outcome = Outcome("success", (seconds, 2 * seconds), f"p{number}", 1.5, 0.25, "", 0.125, beside=(0.25, 0.5))
+    outcome = Outcome(
+        "success",
+        (seconds, 2 * seconds),
+        f"p{number}",
+        1.5,
+        0.25,
+        "",
+        0.125,
+        beside=(0.25, 0.5),
+        compared="64 cells, 3 steps",
+    )
     origin = ("sweep", "mutation", (1, 2))
     return Individual(
         number, (number, 3), "{}", "tile = 8", *origin, outcome, 64 / seconds, 0, 1e9, number, number - 1, 0, 1, 0.75

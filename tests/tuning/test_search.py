@@ -8,6 +8,7 @@ import pytest
 
 from workbench.tuning.search import Search, Threads, Told, drive
 from workbench.tuning.search_space import SearchSpace, TuningParameter
+from workbench.tuning.strategies.base import PointOrigin
 from workbench.tuning.strategies.registry import STRATEGIES
 
 SPACE = SearchSpace(tuple(TuningParameter(name, tuple(map(str, range(6))), ordered=True) for name in "ABCD"))
@@ -111,6 +112,38 @@ def test_points_that_were_under_way_are_begun_again_first(name):
     assert len({row.point for row in again}) == 40
     first = {row.point for row in again[20:23]}
     assert {row.point for row in lost} <= first
+
+
+@pytest.mark.parametrize("lost", range(5, 15))
+def test_lost_point_is_proposed_again_by_a_strategy_that_goes_by_what_it_was_told(lost):
+    """How many scores were told when a lost point was begun is in no row, but all three places were busy."""
+
+    class ByScores:
+        """Proposes a point of its own for each number of scores that it was told of and of points it was asked for."""
+
+        told = asked = 0
+
+        def ask(self):
+            self.asked += 1
+            return (self.told, self.asked)
+
+        def tell(self, point, score, costs=()):
+            self.told += 1
+
+        def origin(self, point):
+            return PointOrigin()
+
+    whole, search = [], Search(ByScores())
+    under_way = [search.begin() for _ in range(3)]
+    while len(whole) < 15:
+        ended = next(begun for begun in under_way if begun.asked != lost)
+        under_way.remove(ended)
+        whole.append(Told(ended.point, 1.0, ended.asked, ended.after))
+        search.end(ended, 1.0)
+        under_way.append(search.begin())
+    again = Search(ByScores())
+    again.go_on(whole)
+    assert again.begin().point == next(begun.point for begun in under_way if begun.asked == lost)
 
 
 def test_points_known_before_are_answered_at_once():

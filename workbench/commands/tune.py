@@ -43,8 +43,8 @@ def run_tune(
     """
     setting = read_configuration(path)
     say(setting.described())
-    for name in setting.unused():
-        say(f"note: no command has %{name}%, so {name} changes no score by itself")
+    for note in setting.notes():
+        say(f"note: {note}")
     log = log or setting.log
     if resume and log is None:
         raise TuningError("there is no log to go on with", advice="Add log = FILE to [testing], or pass --log FILE.")

@@ -73,8 +73,8 @@ class TuneMagics(Magics):
             earlier.stop().wait()  # a cell that runs again begins anew
         study = begin_general_study(name, setting, resume=arguments.resume, brute_force=arguments.brute_force)
         self.shell.user_ns[name] = study
-        for unused in setting.unused():
-            print(f"note: no command has %{unused}%, so {unused} changes no score by itself")  # noqa: T201
+        for note in setting.notes():
+            print(f"note: {note}")  # noqa: T201
         display(study)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from workbench.errors import TuningError
-from workbench.tuning.independence import Goal
+from workbench.tuning.independence import Goal, Valuation
 from workbench.tuning.ini import IniOption, read_ini
+from workbench.tuning.t1 import T1Problem, read_t1
 from workbench.tuning.trees import VariableTree, parse_tree
 
 Overall = Literal["min", "max", "med", "avg"]
@@ -31,7 +32,7 @@ class Configuration:
     NAME. `scoring` "time": seconds of `test` by the wall clock; "output": the last line that `test` prints, a number.
     `overall` makes one score of `repeat` ones, `goal` says which is best. `log`: the CSV file, or None.
     `parallel`: tests at the same time, for scores that do not disturb each other. `timeout`: seconds of one command,
-    or None.
+    or None. `problem`: a T1 file's, whose variables, values and conditions these are, or None.
     """
 
     tree: VariableTree
@@ -47,6 +48,16 @@ class Configuration:
     log: Path | None = None
     parallel: int = 1
     timeout: float | None = None
+    problem: T1Problem | None = None
+
+    def is_legal(self, valuation: Valuation) -> bool:
+        """Whether the conditions of a T1 problem admit a valuation; others are not tested."""
+        if self.problem is None:
+            return True
+        chosen = dict(zip(self.tree.flatten(), valuation, strict=True))
+        return self.problem.space.legal(
+            tuple(one.values.index(chosen[one.name]) for one in self.problem.space.parameters)
+        )
 
     def described(self) -> str:
         """The settings and the tree in lines, for people."""
@@ -57,15 +68,25 @@ class Configuration:
             ("clean up", self.cleanup or "nothing"),
             ("score", f"{scored}, {self.overall} of {self.repeat}, {self.goal} is best"),
             *((name, ", ".join(self.values[name])) for name in self.tree.flatten()),
+            *(("where", text) for text in (self.problem.conditions if self.problem is not None else ())),
         ]
         width = max(len(name) for name, _ in rows)
         indented = [(name, text.replace("\n", "\n" + " " * (width + 2))) for name, text in rows]
         return "\n".join([*(f"{name:<{width}}  {text}" for name, text in indented), "", self.tree.picture()])
 
-    def unused(self) -> tuple[str, ...]:
-        """Variables that no command mentions: their values cannot change a score."""
-        commands = self.compiler + self.test
-        return tuple(name for name in self.tree.flatten() if f"%{name}%" not in commands)
+    def notes(self) -> tuple[str, ...]:
+        """What may not be meant: variables in no command, and conditions between what the tree has as independent."""
+        commands, paths = self.compiler + self.test, self.tree.paths()
+        unused = [name for name in self.tree.flatten() if f"%{name}%" not in commands]
+        conditions = self.problem.conditions if self.problem is not None else {}
+        across = [text for text, names in conditions.items() if not any(names <= path for path in paths)]
+        return (
+            *(f"no command has %{name}%, so {name} changes no score by itself" for name in unused),
+            *(
+                f"{text} is between variables that the tree has as independent: a better one may be missed"
+                for text in across
+            ),
+        )
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -84,9 +105,11 @@ def parse_configuration(text: str, folder: Path, *, toml: bool = False) -> Confi
     """The configuration of a file's text; paths in it are below `folder`."""
     options = _read_toml(text) if toml else {name: dict(section) for name, section in read_ini(text).items()}
     reader = _Reader(options)
-    tree = parse_tree(reader.text("variables", "variables"))
-    reader.known("variables", ("variables",))
-    values = reader.values(tree)
+    reader.known("variables", ("variables", "space"))
+    problem = reader.problem(folder)
+    every = None if problem is None else VariableTree.flat(tuple(problem.values))
+    tree = parse_tree(reader.text("variables", "variables", default=None if every is None else str(every)))
+    values = reader.values(tree) if problem is None else reader.values_of(tree, problem)
     reader.known("testing", _TESTING)
     test, scoring = reader.scored()
     log = reader.text("testing", "log", default="")
@@ -104,6 +127,7 @@ def parse_configuration(text: str, folder: Path, *, toml: bool = False) -> Confi
         log=folder / log if log else None,
         parallel=reader.count("parallel"),
         timeout=reader.seconds("timeout"),
+        problem=problem,
     )
 
 
@@ -149,6 +173,30 @@ class _Reader:
                 what = f"[values] has values for {option}, which is no variable"
                 raise _error(row, what, advice=f"Add it to variables = {tree}, or remove its values.")
         return {name: self._list(name) for name in names}
+
+    def problem(self, folder: Path) -> T1Problem | None:
+        """That of the T1 file which `space` names, if any."""
+        name = self.text("variables", "space", default="")
+        if not name:
+            return None
+        option = self.options["variables"]["space"]
+        try:
+            return read_t1((folder / name).read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise _error(option, f"space = {name} cannot be read: {error}", "Name a T1 file (JSON).") from None
+
+    def values_of(self, tree: VariableTree, problem: T1Problem) -> dict[str, tuple[str, ...]]:
+        """Those of a T1 problem, which the tree names all of."""
+        other = set(tree.flatten()) ^ set(problem.values)
+        if other:
+            raise _error(
+                self.options["variables"]["variables"],
+                f"the tree {tree} and the parameters of {problem.name} differ in {', '.join(sorted(other))}",
+                "Name each parameter once, or leave out variables =.",
+            )
+        for row in self.options.get("values", {}).values():
+            raise _error(row, "[values] has values beside those of space =", "Leave out [values], or space =.")
+        return {one.name: one.values for one in problem.space.parameters}
 
     def _list(self, name: str) -> tuple[str, ...]:
         texts = [text.strip() for text in re.split(r"[,\n]", self.text("values", name.lower(), default=""))]

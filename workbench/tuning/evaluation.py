@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -22,7 +23,7 @@ from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.exchange import from_json
 from workbench.planning.plan_figures import memory_bytes as memory_bytes_of
 from workbench.planning.schedules.locality import DEPTH
-from workbench.tuning.comparison import deviation, error_of, opened
+from workbench.tuning.comparison import described, deviation, error_of, opened, prepared
 from workbench.tuning.loop_times import LoopTimes, loop_times
 from workbench.tuning.race import Measure, in_heats, in_pairs, interleaved, sampled
 from workbench.tuning.sample import PIECE_SECONDS, SAMPLE_SECONDS, Run, sample, steps_of_a_piece
@@ -75,6 +76,7 @@ def evaluate(
         if not announce(phenotype):
             return None
         compiled = compile_graph(graph, choices, setup.backend)
+        comparison = prepared(graph, plan, setup)
         beside = _beside(setup, graph, against, taken, memory_bytes)
     except (PlanError, GenomeError, ShapeError) as error:
         return Outcome("constraint", tail=str(error))
@@ -88,7 +90,7 @@ def evaluate(
     loops: LoopTimes = ()
     distant: float | None = None
     try:
-        wrong = deviation(graph, choices, setup)
+        wrong = deviation(graph, comparison, setup)
         if not wrong and setup.bound:
             distant, wrong = error_of(graph, choices, setup)
         if not wrong:
@@ -97,13 +99,12 @@ def evaluate(
         return Outcome("constraint", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     except StencilError as error:
         return Outcome("runtime", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
-    run_seconds = time.perf_counter() - begin
+    run_seconds, compared = time.perf_counter() - begin, described(comparison, setup)
+    made = Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant, compared=compared)
     if wrong:
-        return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant)
+        return made
     bound = _bound(compiled, setup, min(found))
-    return Outcome(
-        "success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant, loops=loops, beside=others
-    )
+    return replace(made, status="success", samples=found, bound=bound, loops=loops, beside=others)
 
 
 def _beside(setup: Setup, graph: Graph, text: str, taken: int, memory_bytes: int) -> Compiled | None:

@@ -17,9 +17,11 @@ from typing import IO, Literal, get_args
 
 from workbench.amounts import bytes_text, seconds_text
 from workbench.tuning.configuration import Configuration
+from workbench.tuning.guard import ANNOUNCED, ProcessGuard
 from workbench.tuning.independence import (
     Optimum,
     Valuation,
+    allowed,
     as_batches,
     exhaust,
     optimise,
@@ -92,6 +94,7 @@ class Tuner:
     _untold: dict[int, Trial] = field(default_factory=dict)  # done, while one of a smaller number is not
     _next: int = 1
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _guard: ProcessGuard = field(default_factory=ProcessGuard)  # of commands, where this process is killed
     _ended: bool = False
 
     def run(self) -> Tuned:
@@ -104,6 +107,7 @@ class Tuner:
         self._next = first = 1 + max((test.number for test in self._tests), default=0)
         lists = tuple(setting.values[name] for name in setting.tree.flatten())
         asking = (exhaust if self.brute_force else optimise)(setting.tree, setting.values, setting.goal)
+        asking = allowed(asking, setting.is_legal)
         optima: list[Optimum | None] = []
         known = {point_of(valuation, lists): test.overall for valuation, test in self.known.items()}
         search = Search(BatchStrategy(as_batches(asking, lists, optima.append)), known)
@@ -119,6 +123,7 @@ class Tuner:
             raise
         finally:
             places.close()
+            self._guard.close()
         return Tuned(setting, tuple(self._tests), optima[0], math.prod(map(len, lists)))
 
     def _kept(self, test: Trial) -> float | None:
@@ -167,12 +172,13 @@ class Tuner:
         always: also after `end_commands`.
         """
         with tempfile.TemporaryFile() as output:  # a pipe would wait for what the command leaves behind
+            told = self._guard.handle()
             start = time.perf_counter()
             process = subprocess.Popen(  # noqa: S602 -- the user's own commands, as in a Makefile
-                command,
+                ANNOUNCED + command,
                 shell=True,
                 cwd=self.configuration.folder,
-                stdin=subprocess.DEVNULL,
+                stdin=told,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -186,6 +192,7 @@ class Tuner:
                     seconds = time.perf_counter() - start
             finally:
                 self._running.discard(process)
+                self._guard.forget(process.pid)
             output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
             why = "".join(ended)
             return _Ran(code, seconds, output.read().decode(errors="replace"), why)

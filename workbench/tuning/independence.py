@@ -45,6 +45,19 @@ def exhaust(tree: VariableTree, values: Mapping[str, tuple[str, ...]], goal: Goa
     return (yield from optimise(VariableTree(tree.flatten()), values, goal))
 
 
+def allowed(asking: Asking, legal: Callable[[Valuation], bool]) -> Asking:
+    """The same search where some valuations are none to test: nobody is asked for them, and they count as failed."""
+    try:
+        asked = next(asking)
+        while True:
+            tested = tuple(filter(legal, asked))
+            scores: Mapping[Valuation, float | None] = (yield tested) if tested else {}
+            asked = asking.send({valuation: scores.get(valuation) for valuation in asked})
+    except StopIteration as end:
+        found: Optimum | None = end.value
+        return found
+
+
 def evaluations(asking: Asking, evaluate: Callable[[Valuation], float | None]) -> tuple[Optimum | None, int]:
     """Run a search to its end with a function of one valuation; the optimum and how many evaluations it took."""
     count = 0

@@ -23,7 +23,8 @@ from workbench.tuning.trials import Individual, Outcome, Race
 
 _INDIVIDUAL = (
     "number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build_seconds, "
-    "run_seconds, tail, score, same_as, told, bound, asked, after, base, error, loops, beside, against, paired"
+    "run_seconds, tail, score, same_as, told, bound, asked, after, base, error, loops, beside, against, paired, "
+    "compared"
 )
 _TRIES, _PAUSE = 5, 0.02  # seconds between tries to be the one who writes
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "lustre", "gpfs", "beegfs", "9p", "afs", "ceph"}
@@ -67,7 +68,7 @@ class Ledger:
             json.dumps(one.parents), found.status, json.dumps(found.samples), found.phenotype, found.build_seconds,
             found.run_seconds, found.tail, one.score, one.same_as, one.told, found.bound,
             one.asked, one.after, one.base, found.error, json.dumps(found.loops),
-            json.dumps(found.beside), one.against, one.paired,
+            json.dumps(found.beside), one.against, one.paired, found.compared,
         )  # fmt: skip
         places = ", ".join("?" * len(row))
         with self._connection:
@@ -269,10 +270,11 @@ def _refusing(path: Path) -> Iterator[None]:
 
 def _individual(row: tuple[Any, ...]) -> Individual:
     number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build, run, tail, *rest = row
-    score, same_as, told, bound, asked, after, base, error, loops, beside, against, paired = rest
+    score, same_as, told, bound, asked, after, base, error, loops, beside, against, paired, compared = rest
     seconds = tuple((name, taken) for name, taken in json.loads(loops))
     others = tuple(json.loads(beside))
-    outcome = Outcome(status, tuple(json.loads(samples)), phenotype, build, run, tail, bound, error, seconds, others)
+    measured = (tuple(json.loads(samples)), phenotype, build, run, tail, bound, error, seconds, others)
+    outcome = Outcome(status, *measured, compared)
     origin = (strategy, birth, tuple(json.loads(parents)))
     calls = (asked, after, base, against, paired)
     return Individual(

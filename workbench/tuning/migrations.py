@@ -59,6 +59,9 @@ STEPS: tuple[str, ...] = (
     ALTER TABLE individual ADD COLUMN against INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE individual ADD COLUMN paired REAL NOT NULL DEFAULT 0;
     """,
+    """
+    ALTER TABLE individual ADD COLUMN compared TEXT NOT NULL DEFAULT '';
+    """,
 )
 VERSION = len(STEPS)
 

@@ -100,19 +100,28 @@ class Search:
         """Repeat the calls of an earlier run, so that the strategy is in the state that it was in.
 
         history: in the order of the scores. Points that were begun and have no score there are begun again, first.
+        How many scores were told when one of these was begun is in no row; as many as if all places were busy then.
         """
         rows = list(history)
+        places = max((row.asked - row.after for row in rows), default=1)
         told = 0
         for row in sorted(rows, key=lambda row: row.asked):
-            while told < min(row.after, len(rows)):
-                self._tell(rows[told].point, rows[told].score, rows[told].costs)
-                told += 1
             while row.point not in self._under_way and row.point not in self._known and self._asked < row.asked:
+                following = self._asked + 1
+                told = self._told_until(rows, told, row.after if following == row.asked else following - places)
                 if self.begin() is None:
                     break
+            told = self._told_until(rows, told, row.after)
         for row in rows[told:]:
             self._tell(row.point, row.score, row.costs)
         self._again = list(self._under_way.values())
+
+    def _told_until(self, rows: list[Told], told: int, count: int) -> int:
+        """Tell these scores up to so many, of which some are told; how many are then."""
+        until = max(told, min(count, len(rows)))
+        for row in rows[told:until]:
+            self._tell(row.point, row.score, row.costs)
+        return until
 
     def _twin(self, point: Point) -> Point | None:
         """A point that was told and is the same program."""

@@ -18,7 +18,6 @@ from workbench.planning.exchange import from_json
 from workbench.tuning.background_run import BackgroundTask, State
 from workbench.tuning.experiment import Experiment, ExperimentPlan, PreparedStudy
 from workbench.tuning.following import follow, wait_for_writer
-from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
 from workbench.tuning.same_study import check_same
 from workbench.tuning.trials import AT_START, Individual, Race
@@ -101,14 +100,17 @@ class Study(BackgroundTask):
         return study
 
     @classmethod
-    def from_file(cls, source: str | Path, path: str | Path, form: str = "t4") -> Study:
+    def from_file(
+        cls, source: str | Path, path: str | Path, form: str = "t4", space: str | Path | None = None
+    ) -> Study:
         """The results of another tuner as a study, kept at `path`.
 
-        form: "kernel-tuner" (its cache), "t4" or "csv". Raises TuningError with the fault of the file.
+        form: "kernel-tuner" (its cache), "t4" or "csv". space: the T1 file of the problem, which names the program and
+        has the values of parameters that no result has. Raises TuningError with the fault of a file.
         """
-        from workbench.tuning.tables import keep_table
+        from workbench.tuning.tables import keep_table, table_in
 
-        keep_table(read_table(Path(source).read_text(encoding="utf-8"), form), Path(path))
+        keep_table(table_in(source, form, space), Path(path))
         return cls.attach(path)
 
     def export(self, path: str | Path, form: str = "t4") -> Path:

@@ -44,11 +44,15 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {"list": list, "range": range, "m
 
 @dataclass(frozen=True, slots=True)
 class T1Problem:
-    """A problem as read: its name, and the values that stand for a space's texts, by parameter."""
+    """A problem as read: its name, and the values that stand for a space's texts, by parameter.
+
+    conditions: the texts of those that legal points keep, each with the parameters that it names.
+    """
 
     name: str
     space: SearchSpace
     values: Mapping[str, tuple[Value, ...]]
+    conditions: Mapping[str, frozenset[str]]
 
 
 def write_t1(table: MeasurementTable) -> str:
@@ -93,7 +97,8 @@ def read_t1(text: str) -> T1Problem:
     parameters = tuple(TuningParameter(name, tuple(map(str, given)), ordered[name]) for name, given in values.items())
     found = SearchSpace(parameters, legal)
     legal((0,) * len(parameters))  # a name that is no parameter is refused now
-    return T1Problem(name, found, values)
+    named = {text: frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name)) for text, tree in parsed}
+    return T1Problem(name, found, values, {text: names & values.keys() for text, names in named.items()})
 
 
 def _values(name: str, expression: str) -> tuple[Value, ...]:

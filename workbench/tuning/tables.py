@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import TuningError
 from workbench.run.whole_file import whole_file
-from workbench.tuning.formats import ConfigurationRow, MeasurementTable, value_of, write_table
+from workbench.tuning.formats import ConfigurationRow, MeasurementTable, read_table, value_of, write_table
 from workbench.tuning.replay import Landscape
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
-from workbench.tuning.t1 import write_t1
+from workbench.tuning.t1 import read_t1, write_t1
 from workbench.tuning.trials import Individual, Outcome
 
 _IMPORTED = "imported"
@@ -76,6 +77,36 @@ def keep_table(table: MeasurementTable, path: Path) -> None:
         for number, (point, row) in enumerate(zip(_points(table), table.rows, strict=True), start=1):
             ledger.add(_individual(number, point, row, table, cells))
         ledger.say("done")
+
+
+def table_in(source: str | Path, form: str, space: str | Path | None = None) -> MeasurementTable:
+    """The results in a file of a form, `within` the T1 file `space` if one is given."""
+    table = read_table(Path(source).read_text(encoding="utf-8"), form)
+    return table if space is None else within(table, Path(space).read_text(encoding="utf-8"))
+
+
+def within(table: MeasurementTable, problem_text: str) -> MeasurementTable:
+    """The table with the name, the parameters and all their values of a T1 problem.
+
+    TuningError if its rows have others, or if one that passed breaks a condition.
+    """
+    problem = read_t1(problem_text)
+    if set(problem.values) != set(table.parameters):
+        differing = ", ".join(sorted(set(problem.values) ^ set(table.parameters)))
+        raise TuningError(
+            f"the results and the problem {problem.name} differ in {differing}", advice="Pass the files of one problem."
+        )
+    names = list(table.parameters)
+    places = [names.index(name) for name in problem.values]
+    rows = tuple(replace(row, values=tuple(row.values[at] for at in places)) for row in table.rows)
+    found = replace(table, name=table.name or problem.name, parameters=problem.values, rows=rows)
+    for number, (point, row) in enumerate(zip(_points(found), rows, strict=True), start=1):
+        if row.status == "success" and not problem.space.legal(point):
+            raise TuningError(
+                f"row {number} passed and breaks a condition of {problem.name}: {', '.join(problem.conditions)}",
+                advice="Pass the files of one problem.",
+            )
+    return found
 
 
 def _row(one: Individual, values: Sequence[tuple[Any, ...]]) -> ConfigurationRow:

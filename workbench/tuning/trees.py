@@ -34,6 +34,11 @@ class VariableTree:
         """All variables, a node's own before those of its children."""
         return (*self.variables, *(name for child in self.children for name in child.flatten()))
 
+    def paths(self) -> tuple[frozenset[str], ...]:
+        """From the root to each leaf, the variables that depend on each other."""
+        own = frozenset(self.variables)
+        return tuple(own | path for child in self.children for path in child.paths()) or (own,)
+
     def __str__(self) -> str:
         """The text from which `parse_tree` makes this tree."""
         return "{" + ", ".join([*map(_spelt, self.variables), *map(str, self.children)]) + "}"

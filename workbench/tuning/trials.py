@@ -28,6 +28,7 @@ class Outcome:
     relative error of a result, in a study that searches under a bound for it; None elsewhere, and where it was not
     found out. `loops`: seconds a step of each loop by its name, where they are known. `beside`: samples of another
     individual, each made right before or after the sample of the same place; empty where this one was measured alone.
+    `compared`: on which cells, over how many steps and in how many tiles its results were; "" where they were not.
     """
 
     status: Status
@@ -40,6 +41,7 @@ class Outcome:
     error: float | None = None
     loops: tuple[tuple[str, float], ...] = ()
     beside: tuple[float, ...] = ()
+    compared: str = ""
 
     @property
     def seconds(self) -> float | None:

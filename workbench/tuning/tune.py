@@ -41,7 +41,7 @@ from workbench.tuning.wisdom import Environment, StudyResult, environment_of, ke
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
 
-# No multiples of a vector, more than two blocks, and more than two tiles but for the widest that reach across steps.
+# No multiples of a vector, more than two blocks and tasks of any candidate; wide tiles have a `comparison_grid`.
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}
 _CHECKED_SIMULATED = {1: (2053,), 2: (53, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
 _CHECK_STEPS = 3

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, TextIO
 from workbench.backends.compile_pool import keep_compilers_in_group
 from workbench.tuning.comparison import write_expected
 from workbench.tuning.evaluation import evaluate, measure_ceilings, race
+from workbench.tuning.guard import ProcessGuard, announce
 from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder, is_held_up, let_go_on
 from workbench.tuning.trials import Outcome
@@ -39,23 +40,25 @@ def main() -> int:
     _die_with_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a candidate prints is no answer
-    while line := sys.stdin.buffer.readline():
-        request = json.loads(line)
-        with tempfile.TemporaryFile() as printed:
-            outcome = _guarded(request, answers, printed)
-        if outcome is not None:
-            _answer(answers, {"outcome": asdict(outcome)})
+    with ProcessGuard() as guard:
+        while line := sys.stdin.buffer.readline():
+            request = json.loads(line)
+            with tempfile.TemporaryFile() as printed:
+                outcome = _guarded(request, answers, printed, guard)
+            if outcome is not None:
+                _answer(answers, {"outcome": asdict(outcome)})
     return 0
 
 
-def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Outcome | None:
+def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO, guard: ProcessGuard) -> Outcome | None:
     """Fork, wait, and turn any other end than a result into an outcome; None if the child has answered."""
     begin = time.monotonic()
     reader, writer = os.pipe()
+    told, worker = guard.handle(), os.getpid()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _child(request, answers, printed, writer)
+        _child(request, answers, printed, writer, told, worker)
     os.close(writer)
     late, status = _watched(reader, child, request["timeout"], begin + _within(request))
     done = _is_ready(reader, 0.0) and os.read(reader, 1) == b"d"
@@ -67,6 +70,7 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
                 os.kill(child, signal.SIGKILL)  # it may not have made its group yet
         _, status = os.waitpid(child, 0)
     _end_group(child)  # what it has left behind
+    guard.forget(child)
     if done:
         return None
     seconds = time.monotonic() - begin
@@ -98,11 +102,14 @@ def _is_ready(reader: int, seconds: float) -> bool:
     return bool(select.select([reader], [], [], seconds)[0])
 
 
-def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: int) -> None:
-    """Never returns."""
+def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: int, told: int, worker: int) -> None:
+    """Never returns. told: where the guard hears of it, which ends its compilers where the worker is killed."""
     try:
         os.setsid()
+        announce(told)
         _die_with_parent()
+        if os.getppid() != worker:  # it was killed before
+            os._exit(1)
         os.dup2(printed.fileno(), 1)
         os.dup2(printed.fileno(), 2)
         if request["memory_bytes"]:

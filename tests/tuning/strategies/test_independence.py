@@ -61,6 +61,24 @@ def test_wrong_tree_is_noticed_and_repaired(tree, most):
     assert found[18] <= most
 
 
+def test_what_was_better_beside_other_values_is_tried_again():
+    """Of two better points of one batch one became the best, and the values of the other one counted as tried."""
+    singles = parse_tree("{{A}, {B}, {C}, {D}, {E}, {F}}")
+    assert needed((10, 171, 233), lambda form, seed: Independence(form.space, (), seed, singles))[-1] <= 250
+
+
+def test_what_two_groups_gained_together_says_nothing_of_one_of_them():
+    """A wrong tree lets halves of two true groups move at once; the optimum of one had been the best before."""
+    wrong = parse_tree("{{A, B}, {C, E}, {D, F}}")
+    assert needed((118, 170, 286), lambda form, seed: Independence(form.space, (), seed, wrong), 900)[-1] <= 350
+
+
+@pytest.mark.proof
+def test_single_groups_are_repaired_in_every_seed():
+    singles = parse_tree("{{A}, {B}, {C}, {D}, {E}, {F}}")
+    assert needed(range(300), lambda form, seed: Independence(form.space, (), seed, singles))[-1] <= 250
+
+
 @pytest.mark.proof
 def test_right_tree_is_solved_in_every_seed():
     assert needed(MANY, declared)[-1] <= 150

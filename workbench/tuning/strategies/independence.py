@@ -73,7 +73,10 @@ class _Search:
     """What is known, and the groups so far.
 
     `fair`: points that passed, each with the parameters in which it differed from the best point of its time: what they
-    say of these values holds with other values of the others, as long as these are independent.
+    say of these values holds with other values of the others, as long as these are independent. The value is these
+    parameters and, for a point that was better, those in which the next best point differed too: a better one of
+    another group has taken its place, and whether its own values are better beside that is not known yet; with it how
+    many `moves` there were, from a best point to the next.
     """
 
     def __init__(self, space: SearchSpace, draw: random.Random, tree: VariableTree, parts: Parts) -> None:
@@ -84,7 +87,8 @@ class _Search:
         self.nested = {self._axes(node): node for node in nodes if node.children}
         self.trusted = True  # the declared groups
         self.known: Known = {}
-        self.fair: dict[tuple[frozenset[int], Point], None] = {}
+        self.fair: dict[tuple[frozenset[int], Point], tuple[frozenset[int], int]] = {}
+        self.moves: list[tuple[Point, Point]] = []
         self.best: Point = ()
 
     def swept(self) -> Batches:
@@ -200,18 +204,35 @@ class _Search:
         asked = tuple(point for point in wanted if point not in self.known)
         if asked:
             self.known.update((yield asked))
+        best = best_of(self.known)
+        if best is not None and rank(self.known, best) > rank(self.known, base):
+            self.best = best
+        moved, before = _changed(base, self.best), len(self.moves)
+        self.moves += [(base, self.best)] if moved else []
         for point in wanted:
             if self.known[point] is not None:
-                changed = frozenset(at for at, value in enumerate(point) if value != base[at])
-                self.fair[changed, point] = None
-        best = best_of(self.known)
-        if best is not None and rank(self.known, best) > rank(self.known, self.best):
-            self.best = best
+                changed = _changed(base, point)
+                better = rank(self.known, point) > rank(self.known, base)
+                self.fair[changed, point] = changed | moved if better else changed, before
 
     def _tried(self, group: Axes) -> set[Point]:
         """The combinations of a group of which a score speaks, wherever it was measured."""
-        within = set(group)
-        return {_of(point, group) for changed, point in self.fair if changed <= within} | {_of(self.best, group)}
+        within = frozenset(group)
+        doubtful = [number for number, move in enumerate(self.moves, start=1) if not self._is_fair(move, within)]
+        since = max(doubtful, default=0)
+        rows = ((_of(point, group), *judged) for (_, point), judged in self.fair.items())
+        return {values for values, judged, moves in rows if judged <= within and moves >= since} | {
+            _of(self.best, group)
+        }
+
+    def _is_fair(self, move: tuple[Point, Point], group: frozenset[int]) -> bool:
+        """Whether the values of a group became no worse by a move, or stayed, whatever else it changed."""
+        base, best = move
+        changed = _changed(base, best)
+        if not changed & group or changed <= group:
+            return True
+        alone = _with(base, {axis: best[axis] for axis in group})
+        return rank(self.known, alone) >= rank(self.known, base)
 
     def _second(self, axis: int, number: int) -> int | None:
         """A value other than the best one that passed: the second best first, later ones worse."""
@@ -244,6 +265,11 @@ class _Search:
 
 def _of(point: Point, group: Axes) -> Point:
     return tuple(point[axis] for axis in group)
+
+
+def _changed(base: Point, point: Point) -> frozenset[int]:
+    """The parameters in which a point differs."""
+    return frozenset(at for at, value in enumerate(point) if value != base[at])
 
 
 def _with(point: Point, values: Mapping[int, int]) -> Point:

@@ -76,11 +76,11 @@ def whole(function):
 
 
 def float_floor_divide(a, b, type_):
-    return whole(math.floor)(fit(divide(a, b), type_))
+    return np.floor_divide(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def float_remainder(a, b, type_):
-    return a - fit(b * float_floor_divide(a, b, type_), type_)
+    return np.remainder(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def convert(a, type_):

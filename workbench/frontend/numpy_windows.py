@@ -52,7 +52,8 @@ def pad(array: Any, pad_width: object, mode: str = "constant", constant_values: 
 
 def _surrounded(positions: FunctionPositions, array: Term, widths: _Widths, value: object) -> Any:  # noqa: ANN401
     """The array with a number before and after its elements along each axis."""
-    given, made = operand(value), wrap(array)
+    given = operand(value)
+    made: Any = wrap(array)
     if isinstance(given, bool | int | float) and array.type == BOOL:
         given = bool(given)
     for place, sides in enumerate(widths):

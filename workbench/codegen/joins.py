@@ -19,7 +19,7 @@ from workbench.graph import Join
 from workbench.graph.joins import own_axis
 from workbench.planning.plan import Axes, Subkernel
 
-JOIN_NAMES = frozenset({"joined", "begin", "cells", "target", "step"})
+JOIN_NAMES = frozenset({"joined", "begin", "cells", "target"})
 """Names that no value may have in such a text."""
 
 
@@ -112,7 +112,7 @@ def join_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
             (*part.code.cell, _writing(part, rank)),
             subkernel.name,
             writer.plan.outside if gathers else -1,
-            writer.extends((*part.code.cell, Statement("", (part.node,)))),
+            writer.extends((*part.code.cell, _writing(part, rank))),
         )
         for part in parts
     )
@@ -141,6 +141,7 @@ def _target(part: PartCode, axis: int, rank: int, type_: str, out: str) -> Point
 
 
 def _writing(part: PartCode, rank: int) -> Statement:
+    """The line that writes a cell of a part."""
     along = part.along[-1]
     stride = "" if along == rank - 1 else f" * joined.strides[{along}]"
     inside = tuple(sorted({part.node, *part.result.nodes}))

@@ -171,7 +171,7 @@ class AxisTable:
     origins: list[AnyOrigin] = field(default_factory=list)
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
-    beside: dict[int, int] = field(default_factory=dict)  # of a length the one before whose axes it comes
+    behind: dict[int, int] = field(default_factory=dict)  # of a length the one before whose axes its own come
     is_stale: bool = False
     """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
     nothing."""
@@ -216,16 +216,16 @@ class AxisTable:
         """A length's number; of one that comes before another, that one's with something smaller behind it."""
         path: list[int] = [length, 1]
         seen = {length}
-        while path[0] in self.beside and (other := self.root(self.beside[path[0]])) not in seen:
+        while path[0] in self.behind and (other := self.root(self.behind[path[0]])) not in seen:
             path[:0] = [other, 0]
             seen.add(other)
         return tuple(path)
 
     def put_before(self, length: int, other: int) -> None:
         """Let axes of a length come before those of another one in the program, from the first line on."""
-        if self._place_of(length) > self._place_of(other) and length not in self.beside:
+        if self._place_of(length) > self._place_of(other) and length not in self.behind:
             self.is_stale |= any(self.root(known) == length for known, _ in self._numbers.values())
-            self.beside[length] = other
+            self.behind[length] = other
 
     def length_of(self, axis: Axis) -> int:
         """The number of an axis's length."""

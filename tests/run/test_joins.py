@@ -29,8 +29,10 @@ def is_numpy(function, *given):
         assert found.flags.c_contiguous
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("lengths", [(1, 1), (3, 5), (1024, 1), (700, 1, 2000, 5), (1,) * 8])
+LINES = [*(((3, 5), dtype) for dtype in TYPES), ((1, 1), np.float64), ((1024, 1), np.float32)]
+
+
+@pytest.mark.parametrize(("lengths", "dtype"), [*LINES, ((700, 1, 2000, 5), np.float64), ((1,) * 8, np.float64)])
 def test_lines_are_numpys(lengths, dtype):
     is_numpy(lambda xs: np.concatenate(xs), tuple(of(n, k, dtype) for k, n in enumerate(lengths)))
 

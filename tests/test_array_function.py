@@ -307,15 +307,30 @@ def test_a_column_is_an_array_of_one_axis(function):
         assert_same_bits(wb.collective(lambda x: function(x[:, 1]))(x, backend=backend), expected, backend)
 
 
-def test_the_remainder_of_floats_is_the_documented_formula():
-    """1652.8 / 0.1 rounds to the whole number above, so the remainder is below 0, where Python's is next to 0.1."""
-    program = wb.collective(lambda x, y: (x % y, x // y))
-    x, y = np.array([1652.8, -1652.8, 5.3, 7.0]), np.array([0.1, 0.1, 0.1, -2.0])
-    for backend in ("reference", "openmp", "cuda-sim"):
-        rest, whole = program(x, y, backend=backend)
-        assert_same_bits(whole, np.floor(x / y), backend)
-        assert_same_bits(rest, x - y * np.floor(x / y), backend)
-    assert rest[0] < 0 < 1652.8 % 0.1
+def dividends(dtype):
+    """Pairs of all magnitudes, of whole, nearly whole and large quotients, and of special numbers."""
+    draw, kind = np.random.default_rng(3), np.dtype(dtype)
+    x = draw.integers(0, 2 ** (8 * kind.itemsize), 3000, f"u{kind.itemsize}").view(kind)
+    y = draw.permutation(x)
+    with np.errstate(all="ignore"):
+        whole = (y * draw.integers(-(2**24), 2**24, len(y))).astype(kind)
+    info = np.finfo(kind)
+    special = [0.0, -0.0, 1.0, -1.0, 0.1, 3.0, 1e16, np.inf, np.nan, info.tiny, info.max, info.smallest_subnormal]
+    special = np.array(special + [-each for each in special], kind)
+    tenths = (draw.integers(-50, 50, 500) * kind.type(0.1)).astype(kind)
+    xs = [x, whole, np.nextafter(whole, kind.type(0)), np.repeat(special, len(special)), tenths]
+    return np.concatenate(xs), np.concatenate([y, y, y, np.tile(special, len(special)), np.full(500, 0.1, kind)])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("backend", ["reference", "openmp", "cuda-sim"])
+def test_remainders_and_quotients_of_floats_are_numpys(dtype, backend):
+    """Among them 1652.8 % 0.1, whose quotient rounds to the whole number above."""
+    x, y = dividends(dtype)
+    rest, whole = wb.collective(lambda x, y: (x % y, x // y))(x, y, backend=backend)
+    with np.errstate(all="ignore"):
+        assert_same_bits(rest, np.remainder(x, y))
+        assert_same_bits(whole, np.floor_divide(x, y))
 
 
 def test_one_number_in_double_double_is_returned_with_all_digits():

@@ -26,6 +26,7 @@ from workbench.graph.instructions import (
     Gather,
     Imm,
     Instruction,
+    Join,
     Load,
     LoadIndex,
     Loop,
@@ -94,6 +95,8 @@ def program():
     """A program with every kind of instruction; a new one is added here."""
     b = KernelBuilder(PLANE, STATICS)
     u = b.extend(b.load("u"), [(Outflow(), Outflow())] * 2)
+    columns = [b.fold("sum", b.arith("multiply", b.load("u"), b.imm(k + 1.0, F64, PLANE)), (0,)) for k in range(4)]
+    joined = b.join(0, columns, PLANE)
     cut = b.replicate(segments(b), PLANE)
     sums = b.fold("sum", b.load("u"), (1,))
     places = b.cast(b.rank(b.cast(sums, I64), 3), F64)
@@ -103,7 +106,7 @@ def program():
     again = b.extend(scaled, [(Outflow(), Outflow())] * 2)
     back = b.arith("subtract", b.broadcast(b.arith("subtract", b.size(1), b.imm(1, I64))), b.index(1))
     mirrored = b.gather(b.load("u"), (b.index(0), back))
-    mirrored = b.arith("add", mirrored, cut)
+    mirrored = b.arith("add", b.arith("add", mirrored, joined), cut)
     mirrored = b.arith("add", mirrored, b.scan("sum", b.load("u"), 1))
     mirrored = b.loop(HALVED, 0, (b.imm(3, I64, PLANE), mirrored))
     b.store("u", b.arith("add", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)), mirrored))
@@ -157,9 +160,11 @@ def evaluation(changed=None):
 
 
 def moved_by(kind, touched):
-    """The cells of a Scan, a SegmentedReduce or a Scatter of the program that these cells of the operand decide."""
+    """The cells of a collective of the program that these cells of its operands decide."""
     if kind is Scan:
         return {(i, k) for i, j in touched for k in range(j, EXTENTS[1])}
+    if kind is Join:  # its operands are what the columns sum to, all of which one cell changes
+        return {(i, j) for i in range(EXTENTS[0]) for (j,) in touched}
     if kind is SegmentedReduce:
         return {(max(i - 1, 0),) for (i,) in touched}  # the first one has two cells
     return {(EXTENTS[0] - 1 - i,) for (i,) in touched if i}

@@ -340,3 +340,14 @@ def test_only_axes_of_one_element_are_squeezed():
     assert program(np.ones((1, 4))).shape == (4,)
     with pytest.raises(ShapeError, match="x along axis 0 has 3 elements, where one is needed"):
         program(np.ones((3, 4)))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (1, 0, 2)])
+def test_padding_of_nothing_is_the_padding(shape):
+    given = np.zeros(shape, np.int16)
+
+    def padded(x):
+        return [np.pad(x, widths, constant_values=5) for widths in (2, (0, 1), ((1, 2),) * len(shape))]
+
+    for found, expected in zip(wb.collective(padded)(given), padded(given), strict=True):
+        assert_same_bits(found, expected)

@@ -1,4 +1,4 @@
-"""np.stack and its kin: few layers are chosen by their number, so nothing is sent from element to element."""
+"""np.stack and its kin: few layers along the last axis are chosen by their number, others are joined."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import ShapeError
-from workbench.graph import Scatter
+from workbench.graph import Join
 
 DRAW = np.random.default_rng(8)
 X, Y, A = DRAW.normal(size=33), DRAW.normal(size=33), DRAW.normal(size=(5, 7))
@@ -40,15 +40,16 @@ def test_layers_lie_as_in_numpy(function, given):
         assert_same_bits(program(*given, backend=backend), found, backend)
 
 
-def scatters(function, *given):
+def joins(function, *given):
     (kernel,) = wb.collective(function).machine(*given).graph.kernels
-    return sum(isinstance(node.instruction, Scatter) for node in kernel.nodes)
+    return sum(isinstance(node.instruction, Join) for node in kernel.nodes)
 
 
-def test_few_layers_are_chosen_and_many_are_sent():
-    assert scatters(lambda x: np.stack([k * x for k in range(16)]), X) == 0
-    assert scatters(lambda x: np.stack([k * x for k in range(17)]), X) == 17
-    assert scatters(lambda x, y: np.concatenate((x, y)), X, Y) == 2
+def test_few_layers_along_the_last_axis_are_chosen_and_all_others_joined():
+    assert joins(lambda x: np.stack([k * x for k in range(16)], -1), X) == 0
+    assert joins(lambda x: np.stack([k * x for k in range(17)], -1), X) == 1
+    assert joins(lambda x, y: np.stack((x, y)), X, Y) == 1
+    assert joins(lambda x, y: np.concatenate((x, y)), X, Y) == 1
 
 
 def test_a_layer_of_other_shape_is_an_error_of_the_call():

@@ -71,6 +71,10 @@ def gathers(x, A, c, r):
     )
 
 
+def lists(x, A):
+    return x[[0, 2, -1]], x[[3]], A[[1, 0, 1]], A[:, [2, -7]], (A + 1)[[4], 1:], A[1:, [0, 3]].sum(axis=0)
+
+
 def dear(x, A, c):
     e, rows = np.exp(x) / (x + 1), A @ A.T
     return e[1:] - e[:-1], e[c], rows[1:, :2], rows[::-1], rows[c, c], e[-1]
@@ -82,7 +86,14 @@ def given(n=12, shape=(5, 7), seed=3):
 
 
 x, A, c, r = given()
-PROGRAMS = [(slices, (x, A)), (elements, (x, A)), (without_axes, (x, A)), (gathers, (x, A, c, r)), (dear, (x, A, c))]
+PROGRAMS = [
+    (slices, (x, A)),
+    (elements, (x, A)),
+    (lists, (x, A)),
+    (without_axes, (x, A)),
+    (gathers, (x, A, c, r)),
+    (dear, (x, A, c)),
+]
 
 
 @pytest.mark.parametrize(("function", "values"), PROGRAMS)
@@ -213,11 +224,12 @@ def test_graphs_of_many_cuts_grow_as_the_steps(function):
     [
         (lambda x, c: x[c], RunError, r"line \d+: x is read at index 3, for j = 0, but has 3 elements along i"),
         (lambda x, c: x[7] + x, ShapeError, "x along axis 0 has 3 elements, none at 7"),
+        (lambda x, c: x[[0, 3]], ShapeError, "x along axis 0 has 3 elements, none at 3"),
         (lambda x, c: x[-4] + x, ShapeError, "x along axis 0 has 3 elements, none at -4"),
         (lambda x, c: x[1:] + x, ShapeError, r"sliced by \[1:\], has 2 elements, x along axis 0 has 3"),
         (lambda x, c: x[:, None][x > 0, 0], TraceError, "an index is bool"),
         (lambda x, c: x[x], TraceError, "an index is f64"),
-        (lambda x, c: x[[0, 1]], TraceError, r"list is no part of(.*\n)*Let the function have them as an argument"),
+        (lambda x, c: x[[0.5, 1]], TraceError, r"list is no part of(.*\n)*Let the function have them as an argument"),
         (lambda x, c: x[np.array([0, 1])], TraceError, r"ndarray is no part of(.*\n)*.*np\.stack\(\(x\[1\]"),
         (lambda x, c: x["a"], TraceError, "str is no part of a subscript"),
         (lambda x, c: x[::0], TraceError, "bounds of a slice"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.bits import assert_same_bits
 
 
 def factor(x):
@@ -34,3 +35,16 @@ def test_the_name_is_a_type_of_the_language_too():
     program = wb.collective(lambda x, k: (k.astype(x.dtype), x if x.dtype == "f32" else -x), backend="reference")
     cast, same = program(np.ones(2, np.float32), np.arange(2))
     assert (cast.dtype, same[0]) == (np.float32, 1)
+
+
+def test_numpy_says_what_the_type_holds():
+    """np.finfo(x.dtype) and its kin are answered while the function is traced."""
+
+    def limits(x, k):
+        assert np.issubdtype(x.dtype, np.floating)
+        assert np.dtype(k.dtype) == k.dtype
+        return np.maximum(x, np.finfo(x.dtype).eps), np.minimum(k, np.iinfo(k.dtype).max - 3), x * x.dtype.itemsize
+
+    for given in ((np.zeros(2), np.array([1, 2**62])), (np.zeros(2, np.float32), np.array([1, 127], np.int8))):
+        for found, expected in zip(wb.collective(limits)(*given, backend="reference"), limits(*given), strict=True):
+            assert_same_bits(found, expected)

@@ -134,6 +134,17 @@ def ranked(type_, bits=8):
     return with_nodes([Node(Load("u"), (), type_, SPACE), ranks, Node(Store("p"), (1,), None, None)], statics)
 
 
+def joined(axis=0, parts=("i", "j"), type_=F64):
+    """Arrays along these axes one after another along k, the last one of this type."""
+    types = {name: F64 for name in parts[:-1]} | {name: type_ for name in parts[-1:]}
+    statics = [f"static {name} field : {types[name]} local({', '.join(name)})" for name in parts]
+    loads = [f"  %{n} = load {name} : {types[name]} local({', '.join(name)})" for n, name in enumerate(parts)]
+    operands = "".join(f" %{n}" for n in range(len(parts)))
+    lines = ["graph g", *(f"axis {name} array {name}" for name in "ijk"), *statics, "static r field : f64 local(k)"]
+    lines += ["kernel step", *loads, f"  %{len(parts)} = join {axis}{operands} : f64 local(k)"]
+    return parse("\n".join([*lines, f"  %{len(parts) + 1} = store r %{len(parts)}"]))
+
+
 WHILED = parse("""
 graph g
 axis x grid n0
@@ -231,6 +242,10 @@ FAULTS = [
     ("ranks_count_bits", ranked(BOOL), "Rank of bool"),
     ("ranks_count_bits", ranked(U8, 0), "Rank by 0 bits"),
     ("ranks_count_bits", ranked(U8, 12), "Rank by 12 bits"),
+    ("joins_have_parts", joined(axis=1), "Join of 2 along axis 1 of 1"),
+    ("joins_have_parts", joined(type_=F32), "operand 1 of a Join is no Local of f64"),
+    ("joins_have_parts", joined(parts=("k",)), "axes (k) joined along k of (k)"),
+    ("joins_have_parts", joined(parts=("ij",)), "axes (i, j) joined along k of (k)"),
     ("periodic_has_both_sides", ruled(I8, Periodic(), Outflow()), "axis x is periodic on one side"),
     ("periodic_has_both_sides", ruled(I8, Periodic(), Periodic(-1)), "axis x is periodic with two signs"),
     ("signs_fit_the_type", ruled(U8, Mirror(-1), Mirror(1)), "no negative numbers"),
@@ -254,6 +269,7 @@ def test_good_graphs_pass():
     verify(ruled(I8, Mirror(-1), Prescribed(1)))
     verify(region())
     verify(ranked(U8))
+    verify(joined())
 
 
 def gather_without_empty_kernel():

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from tests.kit.oracle_elementary import elementary
-from tests.kit.oracle_orders import fold_some, ranked, reduce_all, scanned
+from tests.kit.oracle_orders import fold_some, place_in_joined, ranked, reduce_all, scanned
 from tests.kit.oracle_rounding import fused, integer_to_f32
 from tests.kit.random_loops import turned
 from workbench.graph import (
@@ -24,6 +24,7 @@ from workbench.graph import (
     Fold,
     Gather,
     Imm,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
@@ -75,11 +76,11 @@ def whole(function):
 
 
 def float_floor_divide(a, b, type_):
-    return whole(math.floor)(fit(divide(a, b), type_))
+    return np.floor_divide(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def float_remainder(a, b, type_):
-    return a - fit(b * float_floor_divide(a, b, type_), type_)
+    return np.remainder(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def convert(a, type_):
@@ -233,10 +234,8 @@ class Oracle:
                 return self.looped(node, index)
             case Reduce() | Fold():
                 return self.folded(node, index)
-            case Scan() | SegmentedReduce() | Rank():
-                return self.in_lines(node, index)
-            case Scatter(operator, masked):
-                return self.sent(node, operator, masked, index)
+            case Scan() | SegmentedReduce() | Rank() | Join() | Scatter():
+                return self.of_many(node, index)
             case Extend(sides):
                 return self.extended(node, sides, index)
         raise AssertionError(node)
@@ -262,7 +261,12 @@ class Oracle:
             case LoadSize(axis):
                 return self.extents[axis]
 
-    def in_lines(self, node, index):
+    def of_many(self, node, index):
+        match node.instruction:
+            case Join(axis):
+                return self.at(*place_in_joined(node, index, axis, self.nodes, self.extents_of))
+            case Scatter(operator, masked):
+                return self.sent(node, operator, masked, index)
         if isinstance(node.instruction, Rank):
             return ranked(lambda i: self.at(node.operands[0], (i,)), self.extents_of(node)[0], node.instruction, *index)
         combine, start = self.operator(node.instruction.operator, node)

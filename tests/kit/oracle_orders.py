@@ -90,3 +90,16 @@ def ranked(key_at, count, rank, index):
     """The place of one key among all by its low bits, those of equal bits before it first."""
     keys = [key_at(i) % 2**rank.bits for i in range(count)]
     return sum(key < keys[index] for key in keys) + keys[:index].count(keys[index])
+
+
+def place_in_joined(node, index, axis, nodes, extents_of):
+    """The operand of a Join that a cell comes from, and its cell there."""
+    at = dict(zip(node.space.axes, index, strict=True))
+    left = at.pop(node.space.axes[axis])
+    for operand in node.operands:
+        own = nodes[operand].space.axes
+        count = next((n for a, n in zip(own, extents_of(nodes[operand]), strict=True) if a not in at), 1)
+        if left < count:
+            return operand, tuple(at.get(a, left) for a in own)
+        left -= count
+    raise AssertionError(f"{index} of fewer cells")

@@ -216,12 +216,19 @@ class Drawn:
 
     def step_concatenate(self, value, axis):
         fits = [each for each in self.pool if len(each.labels) == len(value.labels)]
-        other = self.draw.choice([each for each in fits if self.without(each, axis) == self.without(value, axis)])
-        label = self.length(
-            f"{value.labels[axis]}+{other.labels[axis]}", self.size(value, axis) + self.size(other, axis)
-        )
-        made = np.concatenate((value.array, self.words.astype(other.array, value.type)), axis)
+        others = [each for each in fits if self.without(each, axis) == self.without(value, axis)]
+        parts = [value, *(self.draw.choice(others) for _ in range(self.draw.choice([1, 1, 2])))]
+        label = self.length("+".join(each.labels[axis] for each in parts), sum(self.size(each, axis) for each in parts))
+        made = np.concatenate([self.words.astype(each.array, value.type) for each in parts], axis)
         return self.made(made, self.replaced(value, axis, label), value.type)
+
+    def step_stack(self, value, axis):
+        """Two or three layers along a new axis, the last one of another array."""
+        layers = [value.array, value.array + 1][: self.draw.choice([1, 2])]
+        layers.append(self.other(value.labels, value.type))
+        label = self.length(str(len(layers)), len(layers))
+        place = self.draw.choice([axis, len(value.labels)])
+        return self.made(np.stack(layers, place), (*value.labels[:place], label, *value.labels[place:]), value.type)
 
     def step_zip(self, value, axis):
         other = self.draw.choice([each for each in self.pool if len(each.labels) == len(value.labels)])

@@ -16,6 +16,7 @@ from workbench.graph import (
     Fold,
     Gather,
     Imm,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
@@ -143,7 +144,7 @@ class Meaning:
             case Fold(operator):
                 cells = self.spaces.folded(index, cell)
                 return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
-            case Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 return self.terms("alone", node.instruction, cell, *self.operand_terms(node))
             case Gather():
                 cells = domain_of(self.spaces.extents_of(node.operands[0]))
@@ -288,7 +289,7 @@ class Machine:
         match node.instruction:
             case Load():
                 return self.arrays[homes[index]][cell]
-            case Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 spaces = Spaces(kernel, self.extents)
                 cells = ((o, c) for o in node.operands for c in domain_of(spaces.extents_of(o)))
                 values = (self.formula(kernel, homes, o, c, False) for o, c in cells)
@@ -324,7 +325,7 @@ class Machine:
             case Shift(offset):
                 there = tuple(i - o for i, o in zip(cell, offset, strict=True))
                 return self.formula(kernel, homes, node.operands[0], there, False)
-            case Load() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Load() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 raise AssertionError(f"node {index} is read but not listed in reads")
             case _:
                 operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]

@@ -9,7 +9,8 @@ import numpy as np
 from workbench.amounts import counted
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Arith, Axis, Gather, Load, Node, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph import GLOBAL, Arith, Axis, Gather, Join, Load, Node, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph.joins import join_in_order
 from workbench.graph.operators import Array
 from workbench.graph.ranks import places_in_order
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
@@ -50,7 +51,7 @@ def rows_of(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], valu
 
 
 def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], rows: int = 1) -> Array:
-    """Return the values on the domain of a Scan, a SegmentedReduce, a Scatter or a Rank, from those of its operands.
+    """Return the values on the domain of one of COLLECTIVES, from those of its operands.
 
     rows: that are cut alike, of which an error speaks.
     RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells; at the
@@ -65,6 +66,9 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], row
             instruction.exclusive,
         )
         return scan_canonically(operator, operands[0], axis, type_, reverse=reverse, exclusive=exclusive)
+    if isinstance(instruction, Join):
+        spaces = [nodes[operand].space or GLOBAL for operand in nodes[index].operands]
+        return join_in_order(operands, spaces, nodes[index].space or GLOBAL, instruction.axis)
     if isinstance(instruction, Rank):
         return places_in_order(operands[0], instruction.bits)
     if isinstance(instruction, Scatter):

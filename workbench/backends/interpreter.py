@@ -25,6 +25,7 @@ from workbench.graph import (
     Gather,
     Graph,
     Imm,
+    Join,
     Kernel,
     Load,
     LoadIndex,
@@ -163,7 +164,7 @@ class Evaluation:
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
             case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend() | Gather():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
-            case Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -177,7 +178,7 @@ class Evaluation:
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
                 return np.broadcast_to(spread, shape_of(box))
-            case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() | Gather():
+            case Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank() | Gather():
                 return self._of_others(index, box)
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]

@@ -20,6 +20,7 @@ from workbench.graph import (
     Fold,
     Gather,
     Imm,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
@@ -286,7 +287,7 @@ class _Writer:
                 return Text(self._turns(index, body, operands).names[result])
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
-            case Store() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Store() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 raise self._unstored(index)
 
     def _turns(self, index: int, body: Region, operands: tuple[Key, ...]) -> Turns:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from workbench.codegen.cell_code import Pointer
 from workbench.codegen.folding import Folding
+from workbench.codegen.joining import Joining
 from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
@@ -143,9 +144,23 @@ class Sweep:
     segmenting: Segmenting | None = None
     scattering: Scattering | None = None
     ranking: Ranking | None = None
+    joining: Joining | None = None
     extended: bool = False
     stages: tuple[LoopStage, ...] = ()
     interior: InteriorCells | None = None
+
+    @property
+    def kind(self) -> str:
+        """What its name says that it makes."""
+        made = {
+            "fold": self.folding,
+            "scan": self.scanning,
+            "segments": self.segmenting,
+            "rank": self.ranking,
+            "join": self.joining,
+            "scatter": self.scattering,
+        }
+        return next((word for word, how in made.items() if how is not None), "sweep")
 
     @property
     def lanes(self) -> int:

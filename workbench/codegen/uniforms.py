@@ -24,6 +24,7 @@ from workbench.graph import (
     Fold,
     Gather,
     Imm,
+    Join,
     Kernel,
     Load,
     LoadIndex,
@@ -110,6 +111,7 @@ class UniformTable:
                 | Scan()
                 | SegmentedReduce()
                 | Scatter()
+                | Join()
                 | Rank()
                 | Gather()
                 | Extend()

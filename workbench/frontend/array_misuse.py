@@ -240,5 +240,8 @@ def no_function(function: Callable[..., object], known: Iterable[str]) -> TraceE
     return TraceError(f"{written} has no meaning in a function of arrays", advice=advice)
 
 
-RANGE = "Write repeat(n, body, start) or while_loop(condition, body, start, at_most=...), or give n in a tuple: (3,)."
+RANGE = (
+    "Write a formula of whole arrays, such as np.sum(x) or x[1:] - x[:-1]. For turns that need the one before write "
+    "repeat(n, body, start) or while_loop(condition, body, start, at_most=...); give n in a tuple if it is known: (3,)."
+)
 """Instead of a loop of Python whose number of turns is a value."""

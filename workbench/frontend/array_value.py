@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from workbench.frontend.positions import FunctionPositions, order_of, own_positi
 from workbench.frontend.products import dot, einsum, inner, matrix_product, outer
 from workbench.frontend.promotion import cast_term
 from workbench.frontend.shapes import reshape
-from workbench.frontend.subscripts import subscript
+from workbench.frontend.subscripts import listed_place, subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
 from workbench.frontend.type_names import TypeName
 from workbench.frontend.ufunc_methods import ufunc_method
@@ -91,7 +91,7 @@ class ArrayValue(Value):
         return self.reshape(-1)
 
     def __getitem__(self, key: object) -> Value:
-        """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
+        """Elements as NumPy selects them: slices, whole numbers or a list of them, arrays of indices, None, `...`.
 
         Bounds of slices are known while the function is traced, or lengths. Indices of arrays count from 0; one outside
         is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is known after
@@ -99,6 +99,11 @@ class ArrayValue(Value):
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
+        place = listed_place(parts)
+        if place is not None:
+            numbers: Any = parts[place]
+            stacked: Any = np.stack([self[(*parts[:place], k, *parts[place + 1 :])] for k in numbers], place)
+            return stacked  # type: ignore[no-any-return]  # an array value
         if len(parts) == 1 and isinstance(parts[0], Term) and parts[0].type == BOOL:
             return compressed(term, parts[0])  # type: ignore[no-any-return]  # which the function returns as it is
         return wrap(subscript(_function_positions(self), term, parts))

@@ -87,6 +87,8 @@ class QuotientOrigin:
 
 
 AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin
+Place = tuple[tuple[int, ...], int]
+"""By what axes are sorted."""
 View = Cut | LeastOrigin
 """What is taken of an axis: a slice, or as many elements as there are in the shortest of several axes."""
 
@@ -169,6 +171,7 @@ class AxisTable:
     origins: list[AnyOrigin] = field(default_factory=list)
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
+    behind: dict[int, int] = field(default_factory=dict)  # of a length the one before whose axes its own come
     is_stale: bool = False
     """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
     nothing."""
@@ -204,13 +207,29 @@ class AxisTable:
         self._numbers[made] = (length, copy)
         return made
 
-    def place(self, axis: Axis) -> tuple[int, int]:
-        """(length, copy), by which axes of the program are sorted."""
-        return self._numbers[axis]
+    def place(self, axis: Axis) -> Place:
+        """By what axes of the program are sorted: lengths in order of appearance, and copies of one together."""
+        length, copy = self._numbers[axis]
+        return self._place_of(length), copy
+
+    def _place_of(self, length: int) -> tuple[int, ...]:
+        """A length's number; of one that comes before another, that one's with something smaller behind it."""
+        path: list[int] = [length, 1]
+        seen = {length}
+        while path[0] in self.behind and (other := self.root(self.behind[path[0]])) not in seen:
+            path[:0] = [other, 0]
+            seen.add(other)
+        return tuple(path)
+
+    def put_before(self, length: int, other: int) -> None:
+        """Let axes of a length come before those of another one in the program, from the first line on."""
+        if self._place_of(length) > self._place_of(other) and length not in self.behind:
+            self.is_stale |= any(self.root(known) == length for known, _ in self._numbers.values())
+            self.behind[length] = other
 
     def length_of(self, axis: Axis) -> int:
         """The number of an axis's length."""
-        return self.root(self.place(axis)[0])
+        return self.root(self._numbers[axis][0])
 
     def same_length(self, a: Axis, b: Axis) -> bool:
         """Whether two axes are copies of one."""

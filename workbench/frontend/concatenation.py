@@ -9,26 +9,23 @@ from workbench.errors import TraceError
 from workbench.frontend.axis_table import Origin, SumOrigin
 from workbench.frontend.operations import apply, where
 from workbench.frontend.positions import FunctionPositions, contains, order_of
-from workbench.frontend.promotion import cast_term, constant, join, spread
-from workbench.frontend.regions import last_sent
+from workbench.frontend.promotion import cast_term, join, spread
 from workbench.frontend.renaming import Target
-from workbench.frontend.scan_reads import size_of
 from workbench.frontend.subscripts import is_expensive
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
-from workbench.graph import Axis, Hint, KernelBuilder
-from workbench.graph.types import BOOL, I64
+from workbench.graph import Axis, Hint
 
 _MOST_CHOSEN = 16
-"""More arrays are sent to their places: a choice looks at all of them for each element."""
+"""More arrays are joined: a choice looks at all of them for each element."""
 
 
 def concatenate(arrays: Sequence[object], axis: object = 0) -> Value:
     """The elements of several arrays one after another along an axis, as NumPy has them; in functions of arrays.
 
     All arrays have the same number of axes, and equal lengths along the others. The type is that in which they meet.
-    Each array is sent to its place (a Scatter), because one of them may have no element. Few arrays with one element
-    along the axis, which None made, are chosen by its number instead: np.stack.
+    A Join writes each array to its place. Few arrays with one element along the last axis, which None made, are chosen
+    by its number instead (np.stack), because they lie there element by element.
     """
     trace = current_trace("concatenate")
     positions, text = trace.positions, trace.text_here("concatenate")
@@ -48,12 +45,14 @@ def concatenate(arrays: Sequence[object], axis: object = 0) -> Value:
     if isinstance(axis, bool) or not isinstance(axis, int) or not -ranks[0] <= axis < ranks[0]:
         raise TraceError(f"{text}: axis {axis!r} of {ranks[0]}", advice=f"Give a number from 0 to {ranks[0] - 1}.")
     place = axis % ranks[0]
-    if len(terms) <= _MOST_CHOSEN and _are_layers([order_of(term) for term in terms], place):
-        type_ = reduce(join, [term.type for term in terms])
-        return wrap(_chosen(trace, positions, [cast_term(term, type_) for term in terms], place))
-    whole = [positions.with_own_axes(term) for term in terms]
-    type_ = reduce(join, [term.type for term in whole])
-    return wrap(_joined(trace, positions, [cast_term(term, type_) for term in whole], place))
+    type_ = reduce(join, [term.type for term in terms])
+    parts = [cast_term(term, type_) for term in terms]
+    if len(parts) == 1:
+        return wrap(parts[0])
+    is_last = place == ranks[0] - 1
+    if is_last and len(parts) <= _MOST_CHOSEN and _are_layers([order_of(term) for term in parts], place):
+        return wrap(_chosen(trace, positions, parts, place))
+    return wrap(_joined(trace, positions, parts, place))
 
 
 def _are_layers(orders: Sequence[Sequence[Axis | None]], place: int) -> bool:
@@ -81,43 +80,46 @@ def _chosen(trace: Trace, positions: FunctionPositions, terms: Sequence[Term], p
 
 
 def _joined(trace: Trace, positions: FunctionPositions, terms: Sequence[Term], place: int) -> Term:
-    table, type_ = positions.table, terms[0].type
-    first = terms[0].order or ()
-    for term in terms[1:]:
-        for number, (a, b) in enumerate(zip(first, order_of(term), strict=True)):
+    """The arrays one after another along a position: a Join, of which those with one element there lack the axis."""
+    table = positions.table
+    parts = [_part(positions, term, place) for term in terms]
+    first = order_of(parts[0])
+    others = first[:place] + first[place + 1 :]
+    for part in parts[1:]:
+        for number, (a, b) in enumerate(zip(first, order_of(part), strict=True)):
             if number != place and a is not None and b is not None and not table.same_length(a, b):
                 positions.join(table.length_of(a), table.length_of(b), trace.text_here())
-    lengths = tuple(table.origin(axis) for term in terms if (axis := order_of(term)[place]) is not None)
-    taken = [*first, *(axis for term in terms for axis in order_of(term))]
-    new = positions.free(table.axis(table.length(SumOrigin(lengths))), taken)
-    order = tuple(new if number == place else axis for number, axis in enumerate(first))
-    space = positions.space(order)
-    made = constant(trace, False if type_ == BOOL else 0, type_, space)
-    begins = trace.emit(lambda pool: pool.imm(0, I64))
-    for term in terms:
-        own = order_of(term)[place]
-        assert own is not None
-        pairs = enumerate(zip(order_of(term), first, strict=True))
-        along = {a: Target(b) for k, (a, b) in pairs if k != place and a is not None and b is not None and a != b}
-        moved = positions.rename(term, along)
-        senders = positions.space([own if k == place else axis for k, axis in enumerate(first)])
-        made = _sent(trace, made, spread(moved, senders), {new: own}, begins)
-        size = size_of(trace, own)
-        begins = trace.emit(lambda pool, size=size, begins=begins: pool.arith("add", begins.index, size.index))  # type: ignore[misc]  # bound now
-    return made.in_order(order)
+    one = Origin("", 1)
+    lengths = tuple(one if (axis := order_of(part)[place]) is None else table.origin(axis) for part in parts)
+    length = table.length(SumOrigin(lengths))
+    behind = first[place + 1] if place + 1 < len(first) else None
+    if behind is not None:  # so that the result's elements lie as those of NumPy do, and rows are copied
+        for each in (length, *(table.length_of(axis) for part in parts if (axis := order_of(part)[place]) is not None)):
+            table.put_before(each, table.length_of(behind))
+    new = positions.free(table.axis(length), [*first, *(axis for part in parts for axis in order_of(part))])
+    moved = [_along(positions, part, others, place) for part in parts]
+    space = positions.space((new, *others))
+    made = trace.emit(lambda pool: pool.join(space.axes.index(new), [part.index for part in moved], space))
+    return made.in_order((*first[:place], new, *first[place + 1 :]))
 
 
-def _sent(trace: Trace, made: Term, sent: Term, own: dict[Axis, Axis], begins: Term) -> Term:
-    """The array with one more in its place: from `begins` on along the axis that is another one of what is sent."""
-    keeps = last_sent(trace, made.type)
+def _part(positions: FunctionPositions, term: Term, place: int) -> Term:
+    """The array along axes of its own at all positions; without one where it is one element, if it has others."""
+    order = order_of(term)
+    if order[place] is not None or len(order) == 1:
+        return positions.with_own_axes(term)
+    left = positions.with_own_axes(term.in_order((*order[:place], *order[place + 1 :])))
+    own = order_of(left)
+    return left.in_order((*own[:place], None, *own[place:]))
 
-    def build(pool: KernelBuilder) -> int:
-        indices = []
-        for axis in made.space.axes:
-            index = pool.index(sent.space.axes.index(own.get(axis, axis)), sent.space)
-            if axis in own:
-                index = pool.arith("add", index, pool.broadcast(begins.index, sent.space))
-            indices.append(index)
-        return pool.scatter(keeps, made.index, sent.index, indices, None)
 
-    return trace.emit(build)
+def _along(positions: FunctionPositions, part: Term, others: Sequence[Axis | None], place: int) -> Term:
+    """The part along these axes at the other positions, and along one that is none of them at the place."""
+    order = order_of(part)
+    own, rest = order[place], order[:place] + order[place + 1 :]
+    along = {a: Target(b) for a, b in zip(rest, others, strict=True) if a is not None and b is not None and a != b}
+    if own is not None and own in others:
+        along[own] = Target(positions.free(own, [*others, *order]))
+    moved = positions.rename(part, along)
+    end = order_of(moved)[place]
+    return spread(moved, positions.space([*others, *([] if end is None else [end])]))

@@ -195,6 +195,12 @@ def no_array(term: Term) -> TraceError:
         )
     call = inner if isinstance(inner, ast.Call) else None
     name = ast.unparse(call.func).rpartition(".")[2] if call is not None else ""
+    if isinstance(inner, ast.Subscript):
+        return TraceError(
+            f"{text}: an array of NumPy is read at an index that is known only at the call",
+            advice="Give the array to the function as an argument, t[k], or write the formula of its elements: "
+            "k[:, None] == generate(n, lambda i: i)[None, :] for np.eye(n)[k].",
+        )
     return TraceError(
         f"{text}: NumPy asks for the elements of an array, but they are known only at the call",
         advice=instead_of(name, call)

@@ -10,8 +10,9 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import Origin, SumOrigin
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
-from workbench.frontend.trace import Term, current_trace
-from workbench.frontend.value import operand, term_of, wrap
+from workbench.frontend.promotion import cast_term, constant
+from workbench.frontend.trace import Operand, Term, current_trace
+from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.frontend.windows import windows
 from workbench.graph.types import BOOL
 
@@ -19,16 +20,21 @@ _Widths = list[tuple[int, int]]
 
 
 def pad(array: Any, pad_width: object, mode: str = "constant", constant_values: Any = 0) -> Any:  # noqa: ANN401  # an array value
-    """np.pad of an array with elements; nothing is stored for it. pad_width: whole numbers that are known."""
+    """np.pad; pad_width: whole numbers that are known. Elements of the array are read at computed places.
+
+    A constant is joined to the array, which may be empty then, and whose rows are read as they are.
+    """
     term = term_of(array)
     positions = term.trace.positions
     assert isinstance(positions, FunctionPositions)
     whole = positions.with_own_axes(term)
     widths = _widths(pad_width, len(order_of(whole)))
-    if mode not in _CELLS:
-        raise TraceError(f"np.pad with mode={mode!r}", advice=f"Use one of {', '.join(sorted(_CELLS))}.")
+    if mode not in (known := ("constant", *_CELLS)):
+        raise TraceError(f"np.pad with mode={mode!r}", advice=f"Use one of {', '.join(sorted(known))}.")
     if isinstance(constant_values, tuple | list) or not _is_number(constant_values):
         raise TraceError("np.pad with several constant values", advice="Give one number, or pad one side at a time.")
+    if mode == "constant":
+        return _surrounded(positions, whole, widths, constant_values)
     table, lengths = positions.table, []
     for axis, (before, after) in zip(order_of(whole), widths, strict=True):
         assert axis is not None
@@ -36,21 +42,41 @@ def pad(array: Any, pad_width: object, mode: str = "constant", constant_values: 
         padded = SumOrigin((Origin("", before), own, Origin("", after)))
         lengths.append(table.length_of(axis) if not (before or after) else table.length(padded))
     inner: Any = wrap(whole)
-    given = operand(constant_values)
-    beyond: Any = bool(given) if whole.type == BOOL and not isinstance(given, Term) else constant_values
 
     def element(*place: Any) -> Any:  # noqa: ANN401  # an index along each axis
-        cells, outside = [], None
-        for index, (before, _), n in zip(place, widths, inner.shape, strict=True):
-            own = index - before
-            cells.append(_CELLS[mode](own, n))
-            if mode == "constant":
-                is_out = (own < 0) | (own > n - 1)
-                outside = is_out if outside is None else outside | is_out
-        found = inner[tuple(cells)]
-        return found if outside is None else np.where(outside, beyond, found)
+        triples = zip(place, widths, inner.shape, strict=True)
+        return inner[tuple(_CELLS[mode](index - before, n) for index, (before, _), n in triples)]
 
     return wrap(positions.generate_along(lengths, element))
+
+
+def _surrounded(positions: FunctionPositions, array: Term, widths: _Widths, value: object) -> Any:  # noqa: ANN401
+    """The array with a number before and after its elements along each axis."""
+    given = operand(value)
+    made: Any = wrap(array)
+    if isinstance(given, bool | int | float) and array.type == BOOL:
+        given = bool(given)
+    for place, sides in enumerate(widths):
+        parts: list[Any] = [made]
+        for number, width in enumerate(sides):
+            if width:
+                parts.insert(2 * number, _block(positions, term_of(made), place, width, given))
+        made = np.concatenate(parts, place)
+    return made
+
+
+def _block(positions: FunctionPositions, beside: Term, place: int, width: int, value: Operand) -> Value:
+    """An array of one number, as wide along one axis, and as long as another array along the others."""
+    table = positions.table
+    lengths = [table.length_of(axis) for axis in order_of(beside) if axis is not None]
+    lengths[place] = table.length(Origin("", width))
+    if isinstance(value, Term):
+        made = cast_term(value, beside.type)
+        return wrap(positions.generate_along(lengths, lambda *_: wrap(made)))
+    axes = table.axes(lengths)
+    for axis in axes:
+        positions.widen(axis)
+    return wrap(constant(positions.trace, value, beside.type, positions.space(axes)).in_order(axes))
 
 
 def _is_number(value: object) -> bool:
@@ -78,7 +104,6 @@ def _reflected(own: Any, n: Any) -> Any:  # noqa: ANN401  # traced
 
 
 _CELLS: dict[str, Callable[[Any, Any], Any]] = {
-    "constant": _cut,
     "edge": _cut,
     "wrap": _wrapped,
     "reflect": _mirrored,

@@ -18,6 +18,7 @@ from workbench.graph import (
     Gather,
     Hint,
     Imm,
+    Join,
     KernelBuilder,
     Load,
     LoadIndex,
@@ -93,7 +94,7 @@ def _moved(node: Node) -> tuple[int, ...]:
     match node.instruction:
         case Gather():
             return node.operands[1:]
-        case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+        case Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
             return ()
         case _:
             return () if node.is_global else node.operands
@@ -125,7 +126,7 @@ def _seen(trace: Trace, index: int, seen: dict[int, int], space: Space) -> int:
                 return pool.broadcast(operands[0], space)
             case Gather():
                 return pool.gather(node.operands[0], operands)
-            case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+            case Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 found = pool.gather(index, [pool.index(0, space)])
                 pool.annotate(found, hint=Hint("manifest"))  # once a source, not again for each pair
                 return found

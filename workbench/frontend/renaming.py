@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from workbench.frontend.axis_table import Cut, LeastOrigin, View
+from workbench.frontend.axis_table import Cut, LeastOrigin, Place, View
 from workbench.frontend.promotion import only_element
 from workbench.frontend.trace import Trace
 from workbench.graph import (
@@ -16,6 +16,7 @@ from workbench.graph import (
     Broadcast,
     Fold,
     Gather,
+    Join,
     Load,
     LoadIndex,
     Node,
@@ -43,7 +44,7 @@ class Target:
 
 
 _Axes = dict[Axis, Target]
-STORED = (Fold, Scan, SegmentedReduce, Scatter, Rank)
+STORED = (Fold, Scan, SegmentedReduce, Scatter, Join, Rank)
 """What is computed once into an array, from which it is read along other axes."""
 
 
@@ -61,7 +62,7 @@ class Rename:
 
     trace: Trace
     one: Callable[[], Axis]
-    place: Callable[[Axis], tuple[int, int]]
+    place: Callable[[Axis], Place]
     load: Callable[[str, Mapping[Axis, Target]], int | None]
     made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
 

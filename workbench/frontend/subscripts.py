@@ -56,6 +56,13 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
     return _gathered(positions, text, found, indexed) if indexed else found
 
 
+def listed_place(parts: Sequence[object]) -> int | None:
+    """Where a subscript has its one list of whole numbers, x[:, [0, 2]]; None for one of another kind."""
+    lists = [k for k, part in enumerate(parts) if isinstance(part, list) and part and all(type(n) is int for n in part)]
+    others = [part for k, part in enumerate(parts) if k not in lists]
+    return lists[0] if len(lists) == 1 and all(isinstance(part, slice) for part in others) else None
+
+
 def _is_whole(part: object) -> bool:
     # Not by ==, which a traced bound answers with a traced condition.
     return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None

@@ -1,37 +1,53 @@
-"""Type name: what `x.dtype` is in a function of arrays: the name of a storage type, which compares as NumPy's dtype."""
+"""Type name: what `x.dtype` is in a function of arrays: a storage type, which NumPy takes for its own dtype."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from workbench.graph import StorageType, storage_type
 
 
-class TypeName(str):
-    """The name of a storage type, such as "f64"; equal to each spelling of it: x.dtype == np.float64."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeName:
+    """A storage type, such as f64; equal to each spelling of it: x.dtype == np.float64. np.finfo(x.dtype) knows it."""
 
-    __slots__ = ()
-    __hash__ = str.__hash__
+    type: StorageType
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one names the same type; what names none is unequal."""
         with suppress(KeyError):
-            return storage_type(other) is self._type
+            return storage_type(other) is self.type
         return False
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's type, which np.dtype, np.finfo and np.issubdtype ask for."""
+        return self.type.numpy
 
     @property
     def kind(self) -> str:
         """NumPy's letter for the kind: "b", "i", "u" or "f"; "V" of dd."""
-        return self._type.numpy.kind
+        return self.type.numpy.kind
+
+    @property
+    def name(self) -> str:
+        """NumPy's name: "float64"."""
+        return self.type.numpy.name
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self._type.numpy.itemsize
-
-    @property
-    def _type(self) -> StorageType:
-        return storage_type(str(self))
+        return self.type.numpy.itemsize

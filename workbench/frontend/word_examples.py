@@ -80,8 +80,8 @@ _GROUPS = (
         "Functions",
         "Functions of values, params and numbers, applied cell by cell, to a tensor component by component. NumPy's "
         "functions of the same names mean the same, and so do `abs` and `round`. The operators are Python's: "
-        "+ - * / // % **, comparisons, and & | ~ to combine conditions. Of floats x % y is x - y * floor(x / y), "
-        "rounded after each operation, so that next to a multiple of y it may lie just outside [0, y).",
+        "+ - * / // % **, comparisons, and & | ~ to combine conditions. Of floats x // y and x % y are NumPy's: "
+        "the remainder has the sign of y.",
         FUNCTIONS,
     ),
     (

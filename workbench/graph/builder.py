@@ -15,6 +15,7 @@ from workbench.graph.instructions import (
     Gather,
     Imm,
     Instruction,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
@@ -164,6 +165,10 @@ class KernelBuilder:
         if not 1 <= bits <= MOST_BITS:
             raise GraphError(f"Rank by {bits} bits", advice=f"Take 1 to {MOST_BITS}, and several passes for more.")
         return self._add(Rank(bits), (value,), I64, node.space)
+
+    def join(self, axis: int, values: Sequence[int], space: Space) -> int:
+        """Arrays one after another along one axis of `space`, whose extent is the sum of theirs; see Join."""
+        return self._add(Join(axis), tuple(values), self._local(values[0], "Join").type, space)
 
     def scatter(
         self, operator: str | Region, defaults: int, values: int, indices: Sequence[int], mask: int | None = None

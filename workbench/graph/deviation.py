@@ -12,6 +12,7 @@ from workbench.graph.instructions import (
     Fold,
     Gather,
     Instruction,
+    Join,
     Load,
     Loop,
     Node,
@@ -30,7 +31,7 @@ from workbench.graph.side_rules import Fixed, Neumann
 Bound = int | None
 """Units in the last place; 0 if the bits are equal, None if nothing is promised."""
 
-_COPIES: tuple[type[Instruction], ...] = (Shift, Broadcast, Replicate, Store, Extend)
+_COPIES: tuple[type[Instruction], ...] = (Shift, Broadcast, Replicate, Join, Store, Extend)
 _KEEPS_DISTANCE = ("negative", "absolute")
 
 

@@ -119,6 +119,17 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
+class Join:
+    """Arrays one after another along an axis: the cells of operand 0, then those of operand 1, and so on.
+
+    Each operand has the other axes of the result; beside them it has an axis of its own, along which its cells come, or
+    none: it is one cell then. Along `axis`, a number of the result's axes, the extent is the sum (semantics §2).
+    """
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rank:
     """The place of each cell among all when they are sorted by the low `bits` bits of whole numbers, i64 from 0.
 
@@ -197,7 +208,7 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Collective = Scan | SegmentedReduce | Scatter | Rank
+Collective = Scan | SegmentedReduce | Scatter | Join | Rank
 """What is made of many cells by a loop of its own, and lies in an array that has a value on the domain only."""
 COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
 Combining = Reduce | Fold | Scan | SegmentedReduce | Scatter
@@ -206,7 +217,7 @@ NOTING = Gather | SegmentedReduce | Scatter
 """Instructions that may meet an index outside, which is noted and an error of the run (semantics §2)."""
 Leaf = Imm | Load | LoadIndex | LoadSize
 """Instructions without operands."""
-Instruction = Leaf | Store | Combining | Rank | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
+Instruction = Leaf | Store | Combining | Join | Rank | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +285,7 @@ TRAITS: dict[type, Traits] = {
     Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True),
     SegmentedReduce: Traits("segments", 3, "all", "local", "launch", on_domain=True),
     Scatter: Traits("scatter", None, "all", "local", "launch", on_domain=True),
+    Join: Traits("join", None, "all", "local", "launch", on_domain=True),
     Rank: Traits("rank", 1, "all", "local", "launch", on_domain=True, type=I64),
     Replicate: Traits("replicate", 1, "projection", "local", "cells"),
     Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),

@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     Fold,
     Gather,
     Imm,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
@@ -228,7 +229,7 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
-        case Scatter() | Rank() | Loop():
+        case Scatter() | Join() | Rank() | Loop():
             return _of_several(kernel, node, depth)
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
@@ -247,6 +248,10 @@ def _of_several(kernel: Kernel, node: Node, depth: int) -> str:
         case Scatter(operator):
             named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
             return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
+        case Join(axis):
+            parts = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(len(node.operands))]
+            along = "" if node.space is None else f" along {node.space.axes[axis].name}"
+            return f"{', then '.join(parts)} one after another{along}"
         case Rank(bits):
             return f"places in the order of {bits} bits of {_operand(kernel, node, 0, depth)}"
         case Loop(body, result):

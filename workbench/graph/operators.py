@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.graph import elementary_arrays
+from workbench.graph import elementary_arrays, remainders
 from workbench.graph.fused import fused_multiply_add
 from workbench.graph.types import BOOL, StorageType, pair_of
 
@@ -53,7 +53,7 @@ def _maximum(a: Array, b: Array) -> Array:
 def _floor_divide(a: Array, b: Array) -> Array:
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype.kind == "f":
-        return np.asarray(np.floor(a / b), a.dtype)
+        return remainders.floor_divide(a, b)
     safe = np.where(b == 0, np.ones_like(b), b)
     with np.errstate(over="ignore"):
         if a.dtype.kind == "i":  # the one overflow, min // -1, wraps to min
@@ -67,7 +67,7 @@ def _floor_divide(a: Array, b: Array) -> Array:
 def _remainder(a: Array, b: Array) -> Array:
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype.kind == "f":
-        return np.asarray(a - b * np.floor(a / b), a.dtype)
+        return remainders.remainder(a, b)
     special = (b == 0) | (b == -1) if a.dtype.kind == "i" else b == 0
     return np.where(special, np.zeros_like(a), a % np.where(special, np.ones_like(b), b)).astype(a.dtype)
 

@@ -16,6 +16,7 @@ from workbench.graph.instructions import (
     Fold,
     Gather,
     Imm,
+    Join,
     Leaf,
     Load,
     LoadIndex,
@@ -49,6 +50,9 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return _leaf(builder, node, leaf)
         case Store(name):
             return builder.store(name, operands[0])
+        case Join(axis):
+            assert node.space is not None
+            return builder.join(axis, operands, node.space)
         case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() as collective:
             return _of_many(builder, collective, operands)
         case Broadcast() | Replicate() | Gather() | Shift() as reading:

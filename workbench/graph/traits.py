@@ -14,7 +14,7 @@ class Traits:
 
     word: what the text form calls it; "" for an Arith, which goes by its operator.
     arity: number of operands; None: an Arith has those of its operator, an Extend at least one, a Gather one more than
-    its first has axes, a Scatter two or three more, a Loop one more than its body has parameters.
+    its first has axes, a Scatter two or three more, a Loop one more than its body has parameters, a Join at least one.
     reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
     "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all,
     "anywhere": of operand 0 the one that the others number, of these the same one.

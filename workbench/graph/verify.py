@@ -33,6 +33,7 @@ from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 from workbench.graph.types import BOOL, I64
+from workbench.graph.verify_joins import joins_have_parts
 from workbench.graph.verify_loops import loops_are_closed, whiles_are_whole
 from workbench.graph.verify_outside import (
     loads_stay_inside,
@@ -387,6 +388,7 @@ CHECKS: tuple[Callable[[Graph], None], ...] = (
     kernels_store_something,
     reductions_are_closed,
     ranks_count_bits,
+    joins_have_parts,
     loops_are_closed,
     whiles_are_whole,
     periodic_has_both_sides,

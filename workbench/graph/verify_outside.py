@@ -9,6 +9,7 @@ from workbench.graph.instructions import (
     Collective,
     Extend,
     Fold,
+    Join,
     Load,
     Node,
     Replicate,
@@ -35,7 +36,7 @@ def _offsets_of_operand(nodes: tuple[Node, ...], node: Node, operand: int, own: 
     match node.instruction:
         case Shift(offset):
             return tuple((low - o, high - o) for (low, high), o in zip(own, offset, strict=True))
-        case Scatter():
+        case Scatter() | Join():
             return ((0, 0),) * _rank(nodes[operand])
         case Replicate():
             positions = (inner.positions_in(space) if inner is not None and space is not None else None) or ()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from workbench.errors import ShapeError
 from workbench.graph import (
+    GLOBAL,
     Extend,
     Fixed,
+    Join,
     Mirror,
     Neumann,
     Node,
@@ -18,6 +20,7 @@ from workbench.graph import (
     Wall,
     value_name,
 )
+from workbench.graph.joins import own_axis
 from workbench.graph.spaces import Axis
 from workbench.planning.axes import along, axes_of
 from workbench.planning.kernel_plan import Fill, KernelPlan
@@ -32,12 +35,33 @@ def check_extents(plan: Plan, extents: tuple[int, ...]) -> None:
 
     The reach of a read is known when a cell is planned, the extents only now: -3 reflected in two cells is cell 2,
     which is outside again. Nor may a few cells between fixed faces be read from so far that their values would be
-    reflected more than MOST_REFLECTIONS times.
+    reflected more than MOST_REFLECTIONS times. What is joined has as many elements as its parts.
     """
     for kernel in plan.kernels:
+        _check_joins(kernel, extents)
         for step in (kernel.plain, kernel.observed):
             for fill in step.fills:
                 _check_fill(kernel, fill, extents)
+
+
+def _check_joins(kernel: KernelPlan, extents: tuple[int, ...]) -> None:
+    """Arrays one after another have as many elements as the axis along which they are joined."""
+    frame = kernel.kernel.space
+    for node in kernel.kernel.nodes:
+        if not isinstance(node.instruction, Join) or node.space is None:
+            continue
+        axis, total = node.space.axes[node.instruction.axis], 0
+        for operand in node.operands:
+            space = kernel.kernel.nodes[operand].space or GLOBAL
+            own = own_axis(space, node.space, node.instruction.axis)
+            total += 1 if own is None else extents[frame.axes.index(own)]
+        if total != extents[frame.axes.index(axis)]:
+            error = ShapeError(
+                f"arrays of {total} elements one after another are given {extents[frame.axes.index(axis)]} along "
+                f"{axis.name}",
+                advice=f"Give {axis.name} the extent {total}.",
+            )
+            raise _located(error, node)
 
 
 def _check_fill(kernel: KernelPlan, fill: Fill, extents: tuple[int, ...]) -> None:

@@ -96,7 +96,7 @@ class Subkernel:
     axes: those of the graph's axes that the loop runs over. reduced: those of them that it folds, () in other loops.
     A loop that folds has Fold nodes as outputs, in arrays over the axes that it keeps, and nothing else; `margins` are
     of these, and along the reduced axes it looks at the domain only. In other loops `margins` are of all its axes.
-    alone: a Scan, a SegmentedReduce, a Scatter or a Rank that the loop makes and nothing else; -1 in other loops.
+    alone: a Scan, SegmentedReduce, Scatter, Join or Rank that the loop makes and nothing else; -1 in other loops.
 
     outputs: nodes it stores and where. A Manifest node is computed by its formula; it is listed once more for each
     further field that takes its value. A Load is listed if a field takes another one's value that must be copied: it

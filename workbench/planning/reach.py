@@ -6,6 +6,7 @@ from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
     Fold,
+    Join,
     Kernel,
     Load,
     Node,
@@ -69,7 +70,7 @@ def demands(kernel: Kernel, index: int, margins: Margins) -> tuple[Margins, ...]
         case Fold(_, axes):
             kept = iter(margins)
             return (tuple((0, 0) if k in axes else next(kept) for k in range(rank_of(kernel, node.operands[0]))),)
-        case Scatter():
+        case Scatter() | Join():
             return tuple(no_margins(rank_of(kernel, operand)) for operand in node.operands)
         case _ if traits.on_domain:
             return (no_margins(rank_of(kernel, node.operands[0])), *(margins,) * (len(node.operands) - 1))

@@ -17,6 +17,7 @@ from workbench.graph import (
     Fold,
     Graph,
     Imm,
+    Join,
     Load,
     Loop,
     Node,
@@ -182,6 +183,8 @@ def _retyped(
             return _combined(builder, node, combining, operands, every)
         case Scatter():
             return _scattered(builder, node, operands, every)
+        case Join():
+            return copy(builder, node, _agree(builder, operands))
         case Loop(body, result):
             if every is not None:
                 body = _region(body, every)
@@ -360,6 +363,8 @@ def _in_type(builder: KernelBuilder, value: int, type_: StorageType) -> int:
             ) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
                 first_operand, *others = node.operands
                 return copy(builder, node, (_round(builder, first_operand, type_), *others))
+            case Join():
+                return copy(builder, node, tuple(_round(builder, operand, type_) for operand in node.operands))
             case Arith("first") if is_fused_sum(builder.node(node.operands[0])):
                 folded = builder.node(node.operands[0])
                 return builder.arith("first", _fused_sum(builder, folded, folded.operands[0], type_))

@@ -16,6 +16,7 @@ from workbench.graph import (
     Gather,
     Graph,
     Imm,
+    Join,
     Kernel,
     Load,
     Node,
@@ -29,6 +30,7 @@ from workbench.graph import (
     SideRule,
 )
 from workbench.graph.instructions import traits_of
+from workbench.graph.joins import own_axis
 from workbench.graph.side_rules import ValueRule
 from workbench.run.state import STEP
 
@@ -127,6 +129,8 @@ class _Place:
                 return [(node.operands[0], self._bad_in(node.operands[0], box))] if count else []
             case Scatter(_, masked):
                 return self._sent(index, cell, masked)
+            case Join(axis):
+                return [self._joined(index, axis, cell)]
             case Gather():
                 return [(node.operands[0], tuple(int(self.value(i, cell)) for i in node.operands[1:]))]
             case Replicate(space):
@@ -147,6 +151,21 @@ class _Place:
             [mask, *(self.evaluation.on_domain(p) == i for p, i in zip(places, cell, strict=True))]
         )
         return [(defaults, cell), *((values, tuple(map(int, sender))) for sender in np.argwhere(there))]
+
+    def _joined(self, index: int, axis: int, cell: Cell) -> tuple[int, Cell]:
+        """The operand of a Join that a cell comes from, and its cell."""
+        node, place = self.nodes[index], cell[axis]
+        assert node.space is not None
+        at = dict(zip(node.space.axes, cell, strict=True))
+        for operand in node.operands:
+            space = self.nodes[operand].space
+            assert space is not None
+            own = own_axis(space, node.space, axis)
+            count = 1 if own is None else self.evaluation.extents_of(operand)[space.axes.index(own)]
+            if place < count:
+                return operand, tuple(at.get(each, place) for each in space.axes)
+            place -= count
+        raise AssertionError(f"cell {cell} of a Join of fewer cells")
 
     def _folded(self, operand: int, axes: tuple[int, ...], cell: Cell) -> Cell:
         """The cell of a fold's operand that is not finite, of those that the fold looks at; else the first of them."""

@@ -252,6 +252,7 @@ def test_every_instruction_and_storage_has_its_mark():
         "Scan": "Reduce",
         "SegmentedReduce": "Reduce",
         "Scatter": "Reduce",
+        "Join": "Reduce",
         "Rank": "Reduce",
         "Loop": "Arith",
     }

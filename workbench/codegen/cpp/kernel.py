@@ -11,6 +11,7 @@ from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
 from workbench.codegen.interior_cells import interior_cells
+from workbench.codegen.joins import join_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import Array, Rules, Sweep
 from workbench.codegen.names import RESERVED, NameBook, identifier
@@ -37,7 +38,7 @@ from workbench.codegen.spelling import TargetLanguage, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.turns import LoopStage, stages_of
 from workbench.codegen.writer import KernelWriter
-from workbench.graph import Scatter
+from workbench.graph import Join, Scatter
 from workbench.graph.types import DD
 from workbench.planning.kernel_plan import Chain, Fill, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key, loop_names
@@ -212,13 +213,16 @@ class _HostWriter(KernelWriter):
         """totals: the number of a buffer that no Reduce has."""  # a name
         if isinstance(self.nodes[subkernel.alone].instruction, Scatter):
             return self._scatter(subkernel, totals)
-        sweep, own = collective_sweep(self, subkernel)
+        is_join = isinstance(self.nodes[subkernel.alone].instruction, Join)
+        sweep, own = join_sweep(self, subkernel) if is_join else collective_sweep(self, subkernel)
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         scan, over = sweep.scanning, self.shape_name(subkernel.axes)
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         call = SweepCall(
             self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, sweep.rank, MANY_LANES
         )
+        if is_join:
+            return replace(call, lanes=0, loop=self.loops[loop_key(self.kernel, subkernel)])
         if sweep.ranking is not None:
             return replace(call, digits=sweep.ranking.digits, totals=totals)
         if scan is None:
@@ -363,15 +367,7 @@ class _HostWriter(KernelWriter):
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""
-        made = {
-            "fold": sweep.folding,
-            "scan": sweep.scanning,
-            "segments": sweep.segmenting,
-            "rank": sweep.ranking,
-            "scatter": sweep.scattering,
-        }
-        kind = next((word for word, how in made.items() if how is not None), "sweep")
-        preferred = f"{kind}_{sweep.label or len(self.sweeps.records)}"
+        preferred = f"{sweep.kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(preferred)), own)
         return found.name
 

@@ -23,6 +23,7 @@ from workbench.codegen.cuda.device import (
     Subtrees,
     Tree,
 )
+from workbench.codegen.cuda.joins import join_kernels
 from workbench.codegen.cuda.prefetching import prefetches
 from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kernels
 from workbench.codegen.cuda.towers import write_towers
@@ -36,7 +37,7 @@ from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
-from workbench.graph import Scatter
+from workbench.graph import Join, Scatter
 from workbench.planning.axes import kept_axes
 from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key
@@ -153,8 +154,8 @@ class _DeviceWriter(KernelWriter):
     # ---- sub-kernels
 
     def _loop_launches(self, subkernel: Subkernel, buffers: dict[int, int]) -> tuple[LaunchCode, ...]:
-        """A loop is one launch; a Scatter three, a Scan or a Rank up to three."""
-        if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter):
+        """A loop is one launch; a Scatter three, a Scan or a Rank up to three, a Join one for each array."""
+        if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter | Join):
             return self._scatter_launches(subkernel)
         if subkernel.alone >= 0 and not subkernel.reduced:
             return self._collective_launches(subkernel)
@@ -165,7 +166,9 @@ class _DeviceWriter(KernelWriter):
         arrays = self._arrays(subkernel, names, numbered)
         scope = replace(self.scope(frozenset(arrays.access), subkernel.axes), access=arrays.access)
         (target,) = arrays.targets
-        kernels = scatter_kernels(self, subkernel, scope, target, names, numbered)
+        is_join = isinstance(self.nodes[subkernel.alone].instruction, Join)
+        write = join_kernels if is_join else scatter_kernels
+        kernels = write(self, subkernel, scope, target, names, numbered)
         launches = []
         for made in given_arrays(kernels, {p.name: p for p in arrays.parameters}, target):
             own = {target: "out 0"} if made.stores else {}

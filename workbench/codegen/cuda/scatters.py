@@ -31,9 +31,10 @@ HEADS, LINKS = "heads", "links"
 
 @dataclass(frozen=True, slots=True)
 class ScatterKernel:
-    """One kernel: `reads` are the arrays that it reads, `lists` those of lists, fresh or not.
+    """One kernel of a Scatter or a Join: `reads` are the arrays that it reads, `lists` those of lists, fresh or not.
 
-    word: what it does. axes: of its cells, () for all. stores: whether it writes the results.
+    word: what it does. axes: of its cells, () for all. stores: whether it writes the results, or of a Join a part of
+    them: it `keeps` what the kernels before have written.
     """
 
     word: str
@@ -42,6 +43,7 @@ class ScatterKernel:
     lists: tuple[tuple[str, bool], ...]
     axes: Axes
     stores: bool
+    keeps: bool = False
 
     def launch(self, name: str, operands: Sequence[ArrayOperand], loop: str, shapes: tuple[Axes, ...]) -> LaunchCode:
         """The launch of the kernel of that name; `operands` say which slots arrays lie in."""
@@ -49,7 +51,7 @@ class ScatterKernel:
         lists = {name: ArrayOperand(name, "lists", number, I64) for number, name in enumerate((HEADS, LINKS))}
         arrays = tuple((known | lists)[parameter.name] for parameter in self.sweep.parameters)
         written = {name for name, fresh in self.lists if fresh}
-        written |= {a.parameter for a in arrays if a.kind == "slot" and a.parameter not in self.reads}
+        written |= {a.parameter for a in arrays if a.kind == "slot" and not (self.keeps or a.parameter in self.reads)}
         fresh = tuple(k for k, array in enumerate(arrays) if array.parameter in written)
         grown = no_margins(self.sweep.rank)
         return LaunchCode(name, "sweep", arrays, grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes)
@@ -83,7 +85,7 @@ def scatter_kernels(
     return (
         ScatterKernel(
             "clear",
-            _sweep(writer, subkernel, subkernel.axes, (), clear, ()),
+            sweep_over(writer, subkernel, subkernel.axes, (), clear, ()),
             (),
             ((HEADS, True),),
             subkernel.axes,
@@ -91,8 +93,8 @@ def scatter_kernels(
         ),
         ScatterKernel(
             "link",
-            _sweep(writer, subkernel, made.axes, looked_at, link, within, outside=writer.plan.outside),
-            _read(looked_at),
+            sweep_over(writer, subkernel, made.axes, looked_at, link, within, outside=writer.plan.outside),
+            read_arrays(looked_at),
             ((HEADS, False), (LINKS, True)),
             made.axes,
             False,
@@ -100,12 +102,12 @@ def scatter_kernels(
         ScatterKernel(
             "scatter",
             replace(
-                _sweep(
+                sweep_over(
                     writer, subkernel, subkernel.axes, (made.defaults,), take, made.shapes, outside=writer.plan.outside
                 ),
                 uniform=once((*made.defaults.uniform, *made.values.uniform)),
             ),
-            _read((made.defaults, made.values)),
+            read_arrays((made.defaults, made.values)),
             ((HEADS, False), (LINKS, False)),
             subkernel.axes,
             True,
@@ -123,7 +125,7 @@ def moves_of(codes: Sequence[CellCode]) -> tuple[str, ...]:
     )
 
 
-def _sweep(
+def sweep_over(
     writer: KernelWriter,
     subkernel: Subkernel,
     axes: Axes,
@@ -132,7 +134,9 @@ def _sweep(
     shapes: tuple[ArrayShape, ...],
     *,
     outside: int = -1,
+    lists: bool = True,
 ) -> DeviceSweep:
+    """Return a kernel over cells with these axes; lists: whether it has to do with those of senders."""
     rank = len(axes) or writer.dim
     return DeviceSweep(
         "",
@@ -149,11 +153,12 @@ def _sweep(
         rank,
         shapes,
         outside=outside,
-        scatters=True,
+        scatters=lists,
     )
 
 
-def _read(codes: Sequence[CellCode]) -> tuple[str, ...]:
+def read_arrays(codes: Sequence[CellCode]) -> tuple[str, ...]:
+    """Return the names of the arrays that codes read, each once."""
     return tuple(dict.fromkeys(array.name for code in codes for array in code.arrays))
 
 

@@ -94,10 +94,38 @@ template <class T> STENCIL_FUNCTION T absolute(T a) {
     return a;
 }
 
-// By zero gives 0; the one overflow, min // -1, wraps to min.
+// The quotient up to which a // b of floats needs no exact remainder of C, and its rounding no second look.
+template <class T> struct most_quotient {};
+template <> struct most_quotient<float> { static constexpr float value = 1048576.0f; };
+template <> struct most_quotient<double> { static constexpr double value = 562949953421312.0; };
+template <class T> STENCIL_FUNCTION bool is_small_quotient(T quotient, T b) {
+    return STENCIL_MATH fabs(quotient) <= most_quotient<T>::value && b - b == T(0);
+}
+
+// a // b and a % b of any floats, as NumPy has them.
+template <class T> STENCIL_PROCEDURE T quotient_of_any(T a, T b) {
+    if (b == T(0)) return a / b;
+    const T rest = STENCIL_MATH fmod(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != T(0) && (rest < T(0)) != (b < T(0))) quotient -= T(1);
+    if (quotient == T(0)) return STENCIL_MATH copysign(T(0), a / b);
+    const T below = STENCIL_MATH floor(quotient);
+    return quotient - below > T(0.5) ? below + T(1) : below;
+}
+template <class T> STENCIL_PROCEDURE T remainder_of_any(T a, T b) {
+    const T rest = STENCIL_MATH fmod(a, b);
+    if (rest == T(0)) return STENCIL_MATH copysign(T(0), b);
+    return (rest < T(0)) != (b < T(0)) ? rest + b : rest;
+}
+
+// By zero gives 0; the one overflow, min // -1, wraps to min. Of floats a / b may round to the whole number above; then
+// what is left is too small by b, exactly, which its sign tells. fma rounds once, where C's remainder and b are added.
 template <class T> STENCIL_FUNCTION T floor_divide(T a, T b) {
     if constexpr (is_float<T>::value) {
-        return STENCIL_MATH floor(a / b);
+        const T quotient = STENCIL_MATH floor(a / b);
+        if (!is_small_quotient(quotient, b)) return quotient_of_any(a, b);
+        const T rest = STENCIL_MATH fma(-quotient, b, a);
+        return rest != T(0) && (rest < T(0)) != (b < T(0)) ? quotient - T(1) : quotient;
     } else {
         if (b == T(0)) return T(0);
         if constexpr (is_signed<T>::value) {
@@ -111,7 +139,11 @@ template <class T> STENCIL_FUNCTION T floor_divide(T a, T b) {
 
 template <class T> STENCIL_FUNCTION T floored_remainder(T a, T b) {
     if constexpr (is_float<T>::value) {
-        return a - b * STENCIL_MATH floor(a / b);
+        const T quotient = STENCIL_MATH floor(a / b);
+        if (!is_small_quotient(quotient, b)) return remainder_of_any(a, b);
+        const T rest = STENCIL_MATH fma(-quotient, b, a);
+        const T found = (rest < T(0)) != (b < T(0)) ? rest + b : rest;
+        return rest == T(0) ? STENCIL_MATH copysign(T(0), b) : found;
     } else {
         if (b == T(0)) return T(0);
         if constexpr (is_signed<T>::value) {

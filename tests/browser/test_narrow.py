@@ -105,10 +105,10 @@ def test_a_table_without_its_kernel_process_does_not_scroll(page, tmp_path, them
 
 
 STILLS = """\
-from workbench.tuning.history_tables import Table
+from workbench.tuning.history_tables import CountTable
 from workbench.views.drawing.shapes import Drawing, Label
 display(Drawing(760, 340, (Label((20, 20), "words", "#1c2430", 15),), "words"))
-Table("Distances", ("d(I)", "mutation", "crossover", "triangulation", "unbred", "total"),
+CountTable("Distances", ("d(I)", "mutation", "crossover", "triangulation", "unbred", "total"),
       (("none", "59 (0.282)", "26 (0.184)", "13 (0.094)", "0 (0.000)", "98 (0.199)"),), "note")"""
 
 

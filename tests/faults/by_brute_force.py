@@ -23,7 +23,7 @@ OF_BRUTE_FORCE = (
     Fault("a choice to recompute is not heard", "allocation", "planning.allocation",
           "Storage.DELAYED if delayed else None", "None", STORED),
     Fault("what costs more than it saves is stored", "allocation", "planning.search",
-          "return trial if gained > 1e-9", "return trial if gained < 1e-9", DEFAULT),
+          "if gained > 1e-9", "if gained < 1e-9", DEFAULT),
     Fault("what is computed again costs nothing", "allocation", "planning.estimate",
           "work += times * weights[index]", "work += 0.0", DEFAULT),
     Fault("a Shift of a formula goes the wrong way", "allocation", "planning.emission",

@@ -27,7 +27,11 @@ from workbench.graph import (
 )
 from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.extended_numbers import join
+from workbench.graph.instructions import Instruction
 from workbench.graph.types import BOOL, F64
+
+KINDS_DRAWN = frozenset(kind.__name__ for kind in Instruction.__args__) - {"Join"}
+"""The instructions that occur. Arrays that are joined have lengths that add up: `random_array_functions` draws them."""
 
 
 def random_program(seed, cells=2000, nodes=(8, 30), spaces=True, types=COMMON_TYPES):

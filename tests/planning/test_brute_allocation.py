@@ -146,7 +146,7 @@ def model(graph, plan):
     stored = {i for i, s in enumerate(plan.main.storage) if s is Storage.MANIFEST}
     seams = {}
     for chain in step.chains:
-        where = Estimate(kernel, plan.main.margins, frozenset(range(len(kernel.nodes))), (), True).seams(chain)
+        where = Estimate(kernel, plan.main.margins, frozenset(range(len(kernel.nodes))), (), True).computed_cells(chain)
         seams.update({member.subkernel: each for member, each in zip(chain.members, where, strict=True)})
     total, moved = 4.0 * len(step.subkernels), {}
     for number, loop in enumerate(step.subkernels):

@@ -16,7 +16,7 @@ SCRIPT = """
 import json, os, random, signal, sys, time
 from pathlib import Path
 from workbench.tuning.budget import Budget
-from workbench.tuning.experiment import Plan
+from workbench.tuning.experiment import ExperimentPlan
 from workbench.tuning.ledger import read_ledger
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
 from workbench.tuning.study import begin_study
@@ -36,7 +36,7 @@ def kept(path):
 
 def study(path, heard=lambda study: None):
     budget = Budget(count - kept(path))
-    plan = Plan(candidates, lambda: Replayer(landscape), 1, "portfolio", budget, 7)
+    plan = ExperimentPlan(candidates, lambda: Replayer(landscape), 1, "portfolio", budget, 7)
     about = {"program": "jac3d", "key": "k", "backend": "replay", "extents": [1]}
     begin_study(path, plan, about, [heard]).wait()
 

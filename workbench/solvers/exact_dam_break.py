@@ -32,7 +32,8 @@ def solve_dam_break(
     """
     for pool in (left, right):
         if not (0 <= pool.depth < math.inf and math.isfinite(pool.velocity)):
-            raise StencilError(f"there is no {pool}", advice="Pass finite depths of 0 or more and finite velocities.")
+            advice = "Pass finite depths of 0 or more and finite velocities."
+            raise StencilError(f"no water has the state {pool}", advice=advice)
     if not 0 < gravity < math.inf:
         raise StencilError(f"gravity={gravity!r} moves no water", advice="Pass a positive number such as 9.81.")
     s = np.asarray(speed, np.float64)

@@ -67,7 +67,7 @@ def test_view_that_cannot_be_opened_costs_itself_only(hello, monkeypatch):
     def missing(*_, **__):
         raise ModuleNotFoundError("no such thing", name="bokeh")
 
-    monkeypatch.setattr("workbench.views.graph.view.GraphView", missing)
+    monkeypatch.setattr("workbench.views.graph.open.GraphView", missing)
     inspector = hello.inspect()
     assert "bokeh is not installed" in inspector.problems["graph"]
     assert "source" in inspector.views

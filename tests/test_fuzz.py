@@ -13,9 +13,9 @@ from tests.kit.agreement import check_pairs, describe, make_pair, plan_coverage
 from tests.kit.capabilities import CAPABILITIES
 from tests.kit.optimised import COMPARED, optimised
 from tests.kit.random_kernels import EXACT, WITH_PAIRS
-from tests.kit.random_programs import KINDS_DRAWN
 from tests.kit.shrink_pair import shrink_pair
 from workbench.graph import REDUCTIONS
+from workbench.graph.instructions import Instruction
 from workbench.graph.side_rules import INDEX_MAPS, VALUE_RULES, Mirror, Reflect, Undefined, Wall
 from workbench.planning import Storage
 
@@ -24,7 +24,7 @@ BATCH = 40
 COUNT = 80
 PROOF = 2200
 NEEDED = {
-    *KINDS_DRAWN,
+    *(kind.__name__ for kind in Instruction.__args__),
     *(f"operator {row.name}" for row in EXACT),
     *(f"reduction {name}" for name in (*REDUCTIONS, "region")),
     *(f"rule {kind.__name__}" for kind in (*INDEX_MAPS, *VALUE_RULES, Undefined)),

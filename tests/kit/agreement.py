@@ -15,6 +15,7 @@ from tests.kit.bits import differences, parts
 from tests.kit.random_choices import random_choices
 from tests.kit.random_kernels import COMMON_TYPES
 from tests.kit.random_programs import asking_to_roll, coverage, random_array, random_program
+from tests.kit.random_spaces import joined_extents
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph.arithmetic import python_number, stored
@@ -45,7 +46,8 @@ def make_pair(seed, nodes=(8, 24), cells=300, spaces=True, types=COMMON_TYPES):
     rng = random.Random(f"sizes {seed}")
     tiny = tuple(rng.choice((1, 2, 3)) for _ in extents)
     odd = tuple(rng.choice((1, 3, 5, 7)) for _ in extents)
-    return Pair(seed, graph, choices, plan, tuple(dict.fromkeys((extents, tiny, odd))))
+    sizes = (extents, joined_extents(graph, tiny, cells), joined_extents(graph, odd, cells))
+    return Pair(seed, graph, choices, plan, tuple(dict.fromkeys(sizes)))
 
 
 @dataclass(frozen=True)

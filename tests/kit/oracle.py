@@ -76,11 +76,13 @@ def whole(function):
 
 
 def float_floor_divide(a, b, type_):
-    return np.floor_divide(type_.numpy.type(a), type_.numpy.type(b)).item()
+    with np.errstate(all="ignore"):
+        return np.floor_divide(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def float_remainder(a, b, type_):
-    return np.remainder(type_.numpy.type(a), type_.numpy.type(b)).item()
+    with np.errstate(all="ignore"):
+        return np.remainder(type_.numpy.type(a), type_.numpy.type(b)).item()
 
 
 def convert(a, type_):

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies
 
 from tests.kit.random_kernels import COMMON_TYPES, Maker, default
-from tests.kit.random_spaces import SpacedMaker, gathering, inner_spaces
+from tests.kit.random_spaces import SpacedMaker, gathering, inner_spaces, joined_extents
 from workbench.graph import (
     GLOBAL,
     Arith,
@@ -27,11 +27,7 @@ from workbench.graph import (
 )
 from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.extended_numbers import join
-from workbench.graph.instructions import Instruction
 from workbench.graph.types import BOOL, F64
-
-KINDS_DRAWN = frozenset(kind.__name__ for kind in Instruction.__args__) - {"Join"}
-"""The instructions that occur. Arrays that are joined have lengths that add up: `random_array_functions` draws them."""
 
 
 def random_program(seed, cells=2000, nodes=(8, 30), spaces=True, types=COMMON_TYPES):
@@ -56,10 +52,11 @@ def random_program(seed, cells=2000, nodes=(8, 30), spaces=True, types=COMMON_TY
     kernels = []
     for name in ("step", "other")[: rng.choice((1, 1, 2))]:
         maker = make(rng, space, statics, rng.randint(*nodes), types)
+        maker.may_join = name == "step"
         kernels.append(maker.kernel(name))
         statics = maker.statics
     graph = Graph(f"random{seed}", space, tuple(statics), tuple(kernels))
-    extents = _extents(rng, dim, cells)
+    extents = joined_extents(graph, _extents(rng, dim, cells), cells)
     generator = np.random.default_rng(rng.getrandbits(32))
     special = rng.random() < 0.4
     shapes = {f.name: f.space.extents_in(space, extents) for f in graph.fields}

@@ -1,9 +1,10 @@
 """Random kernels with values of several spaces: folds over some axes, repeated values, cells at computed places."""
 
+import math
 from itertools import combinations
 
 from tests.kit.random_kernels import Facts, Maker
-from workbench.graph import Space
+from workbench.graph import Join, Space
 from workbench.graph.types import I64
 
 
@@ -50,12 +51,32 @@ class SpacedMaker(Maker):
         return any(self.space_of(i) == space for i in self.facts)
 
 
+def joined_extents(graph, extents, cells):
+    """The extents, changed so that those of what the program's Join puts together add up; at most so many cells."""
+    found = [n for k in graph.kernels for n in k.nodes if isinstance(n.instruction, Join)]
+    if not found:
+        return extents
+    (node,), (kernel,) = found, [k for k in graph.kernels if any(isinstance(n.instruction, Join) for n in k.nodes)]
+    place = node.space.axes[node.instruction.axis]
+    own = [set(kernel.nodes[o].space.axes) - set(node.space.axes) for o in node.operands]
+    (turned,) = set().union(*own)
+    sizes = dict(zip(graph.space.axes, extents, strict=True))
+    while True:
+        sizes[place] = sum(sizes[turned] if each else 1 for each in own)
+        if math.prod(sizes.values()) <= cells or max(sizes.values()) == 1:
+            return tuple(sizes[axis] for axis in graph.space.axes)
+        largest = max((axis for axis in sizes if axis != place), key=sizes.get)
+        sizes[largest] = max(1, sizes[largest] // 2)
+
+
 def gathering(maker):
     """A maker that reads cells at computed places too; they lie inside, whatever the values are."""
 
     class Gathering(maker):
+        may_join = True  # once a program, whose extents follow from it: see `joined_extents`
+
         def further_moves(self):
-            own = ((self.gathered, 3), (self.scanned, 2), (self.segmented, 2), (self.sent, 2))
+            own = ((self.gathered, 3), (self.scanned, 2), (self.segmented, 2), (self.sent, 2), (self.joined, 12))
             return (*super().further_moves(), *own)
 
         def gathered(self):
@@ -91,6 +112,35 @@ def gathering(maker):
             mask = b.arith("less", places[0], places[-1]) if draw.random() < 0.5 else None
             self.used.update((values, defaults))
             made = b.scatter(self.operator_for(type_), defaults, values, places, mask)
+            return self.keep(made, Facts(False, False))
+
+        def joined(self):
+            """Values of some axes one after another along an axis that they lack; some are one cell thick there."""
+            if not self.may_join or self.space.rank == 1:
+                return None
+            b, draw = self.builder, self.rng
+            few = [i for i in self.facts if 0 < self.space_of(i).rank < self.space.rank]
+            first = draw.choice(few) if few else self.of_some_axes()
+            own = self.space_of(first).axes
+            absent = [axis for axis in self.space.axes if axis not in own]
+            turned = draw.choice(own)
+            others = tuple(axis for axis in own if axis != turned)
+            place = draw.choice(absent)
+            result = Space(tuple(axis for axis in self.space.axes if axis in (*others, place)))
+            alike = [i for i in self.facts if self.type_of(i) == self.type_of(first)]
+            whole = [i for i in alike if self.space_of(i) == self.space_of(first)]
+            thin = [i for i in alike if self.space_of(i).axes == others]
+            parts = [first, *(draw.choice([*whole, *thin]) for _ in range(draw.randint(0, 2)))]
+            draw.shuffle(parts)
+            self.may_join = False
+            self.used.update(parts)
+            return self.keep(b.join(result.axes.index(place), parts, result), Facts(False, False))
+
+        def of_some_axes(self):
+            """A fold of a value of all axes along the first one."""
+            source = self.local()
+            self.used.add(source)
+            made = self.builder.fold(self.operator_for(self.type_of(source)), source, [0])
             return self.keep(made, Facts(False, False))
 
         def segmented(self):

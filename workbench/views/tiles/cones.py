@@ -11,7 +11,7 @@ from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape
 Cell = tuple[int, ...]
 
 _WIDTH, _HEIGHT = 760, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 50, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 62, 52
 _PAST, _FUTURE, _OTHER, _INK, _SOFT = "#d1661a", "#1a6fb5", "#c8d0d9", "#1c2430", "#5b6675"
 
 
@@ -82,7 +82,14 @@ def draw_cones(summary: ConesSummary, axis: int = 0) -> Drawing:
             middle = (cell, level) == (0, 0)
             shapes.append(Disc(at(cell, level), radius * (1.5 if middle else 1), _INK if middle else colour))
     for level in range(-levels, levels + 1, max(levels // 3, 1)):
-        shapes.append(Label((_LEFT - 12, at(0, level)[1]), f"{level:+d}" if level else "0", _SOFT, 12, "right"))
+        shapes.append(Label((_LEFT - 12, at(0, level)[1]), _signed(level), _SOFT, 12, "right"))
+    apart = max(reach // 4, 1)
+    for cell in range(-(reach // apart) * apart, reach + 1, apart):
+        shapes.append(Label((at(cell, 0)[0], _HEIGHT - _BOTTOM + 20), _signed(cell), _SOFT, 12, "centre"))
     shapes.append(Label(((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12), f"cell along axis {axis}", _SOFT, 12, "centre"))
     shapes.append(Label((16, (_TOP + _HEIGHT - _BOTTOM) / 2), "level", _SOFT, 12, "centre", upwards=True))
     return Drawing(_WIDTH, _HEIGHT, tuple(shapes), title)
+
+
+def _signed(number: int) -> str:
+    return f"{number:+d}" if number else "0"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
 
 from workbench.graph import Extend, Graph, Kernel, StorageType, value_name
@@ -28,10 +29,24 @@ class SlotPool:
         self.fields = [f.name for f in graph.arrays]
         self.labels: list[list[str]] = [[f.name] for f in graph.arrays]
 
-    def fitting(self, type_: StorageType, axes: Axes) -> list[int]:
+        self._fields_like: dict[tuple[str, Axes], list[int]] = {}
+        self._others_like: dict[tuple[str, Axes], list[int]] = {}
+        for slot, type_ in enumerate(self.types):
+            self._fields_like.setdefault((type_.name, self.axes[slot]), []).append(slot)
+
+    def fitting(self, type_: StorageType, axes: Axes) -> Iterator[int]:
         """The slots for such an array, those beyond the fields first, so that temporaries leave fields alone."""
-        slots = [s for s, t in enumerate(self.types) if t.name == type_.name and self.axes[s] == axes]
-        return sorted(slots, key=lambda s: (s < len(self.fields), s))
+        key = (type_.name, axes)
+        return chain(self._others_like.get(key, ()), self._fields_like.get(key, ()))
+
+    def add(self, type_: StorageType, axes: Axes) -> int:
+        """One more slot, for such arrays."""
+        slot = len(self.types)
+        self.types.append(type_)
+        self.axes.append(axes)
+        self.labels.append([])
+        self._others_like.setdefault((type_.name, axes), []).append(slot)
+        return slot
 
 
 @dataclass(slots=True)
@@ -87,13 +102,15 @@ def place_arrays(parts: StepParts, pool: SlotPool) -> Memory:
 
 def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
     """Return the permutation after a step: fields as given, other slots stay where they can."""
-    left = sorted(set(range(len(pool.types))) - set(ends))
+    left = dict.fromkeys(sorted(set(range(len(pool.types))) - set(ends)))
     rotation = list(ends)
     for slot in range(len(ends), len(pool.types)):
-        same = [s for s in left if (pool.types[s], pool.axes[s]) == (pool.types[slot], pool.axes[slot])]
-        chosen = slot if slot in same else next((s for s in same if s < len(ends)), same[0] if same else -1)
+        chosen = slot
+        if slot not in left:
+            same = [s for s in left if (pool.types[s], pool.axes[s]) == (pool.types[slot], pool.axes[slot])]
+            chosen = next((s for s in same if s < len(ends)), same[0] if same else -1)
         rotation.append(chosen)
-        left.remove(chosen)
+        del left[chosen]
     return tuple(rotation)
 
 
@@ -228,24 +245,25 @@ class _Placement:
         type_, axes = node.value_type, axes_of(node.space, kernel.space)
         candidates = self.pool.fitting(type_, axes)
         if preferred is not None:
-            candidates = [preferred, *(s for s in candidates if s != preferred)]
-        slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
+            candidates = chain((preferred,), candidates)
+        slot = self._first_free(candidates, number, subkernel)
         if slot is None:
-            slot = len(self.pool.types)
-            self.pool.types.append(type_)
-            self.pool.axes.append(axes)
-            self.pool.labels.append([])
+            slot = self.pool.add(type_, axes)
         array.slot = slot
         self.occupant[slot] = array
         name = value_name(kernel, array.node)
         if name not in self.pool.labels[slot]:
             self.pool.labels[slot].append(name)
 
-    def _is_free(self, slot: int, number: int, subkernel: int | None) -> bool:
-        old = self.occupant[slot]
+    def _first_free(self, slots: Iterable[int], number: int, subkernel: int | None) -> int | None:
+        """The first slot that what is written in launch `number` may take."""
         first, last = self.spans.get(number, (number, number))
-        in_place = old.last == last and subkernel is not None and old.readers == {(subkernel, True)}
-        return old.last < first or in_place
+        itself = {(subkernel, True)}
+        for slot in slots:
+            old = self.occupant[slot]
+            if old.last < first or (old.last == last and subkernel is not None and old.readers == itself):
+                return slot
+        return None
 
     def _end(self, end: FieldEnd) -> int:
         match end.way:

@@ -246,7 +246,7 @@ class _Placement:
         candidates = self.pool.fitting(type_, axes)
         if preferred is not None:
             candidates = chain((preferred,), candidates)
-        slot = self._first_free(candidates, number, subkernel)
+        slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
         if slot is None:
             slot = self.pool.add(type_, axes)
         array.slot = slot
@@ -255,15 +255,11 @@ class _Placement:
         if name not in self.pool.labels[slot]:
             self.pool.labels[slot].append(name)
 
-    def _first_free(self, slots: Iterable[int], number: int, subkernel: int | None) -> int | None:
-        """The first slot that what is written in launch `number` may take."""
+    def _is_free(self, slot: int, number: int, subkernel: int | None) -> bool:
+        old = self.occupant[slot]
         first, last = self.spans.get(number, (number, number))
-        itself = {(subkernel, True)}
-        for slot in slots:
-            old = self.occupant[slot]
-            if old.last < first or (old.last == last and subkernel is not None and old.readers == itself):
-                return slot
-        return None
+        in_place = old.last == last and subkernel is not None and old.readers == {(subkernel, True)}
+        return old.last < first or in_place
 
     def _end(self, end: FieldEnd) -> int:
         match end.way:

@@ -28,7 +28,6 @@ class SlotPool:
         self.axes = [axes_of(f.space, graph.space) for f in graph.arrays]
         self.fields = [f.name for f in graph.arrays]
         self.labels: list[list[str]] = [[f.name] for f in graph.arrays]
-
         self._fields_like: dict[tuple[str, Axes], list[int]] = {}
         self._others_like: dict[tuple[str, Axes], list[int]] = {}
         for slot, type_ in enumerate(self.types):

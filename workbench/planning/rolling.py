@@ -99,10 +99,10 @@ class _Search:
         self.blocked = self._blocked()
 
     def _blocked(self) -> list[int]:
-        """For each launch the ends, as bits, that no chain has that begins with it.
+        """For each launch the ends, as bits, that a chain beginning there cannot have.
 
-        Such an end lies between readers of a value that is made in the chain, or after one of them if the value is
-        needed in its array.
+        A value that the chain makes and one of its members reads would have another reader after such an end, or is
+        needed in its array anyway.
         """
         launches = list(enumerate(self.launches))
         of_kernels = [(number, m) for number, launch in launches if launch.kind == "subkernel" for m in launch.members]

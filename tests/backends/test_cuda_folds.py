@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kit.backend_agreement import assert_folds_agree
-from tests.kit.small_graphs import hello
+from tests.kit.paper_graphs import hello
 from tests.kit.spaced_programs import deviation, folds_of_folds, from_outer_values, shifted_folds, spaced_programs
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.codegen.cuda.render import render_cuda

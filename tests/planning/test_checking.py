@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.kit.paper_graphs import wave
 from tests.kit.pass_faults import FAULTS
-from tests.kit.small_graphs import wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Store

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.kit.small_graphs import hello, named_wave
+from tests.kit.paper_graphs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
 from workbench.graph import Graph, KernelBuilder, Load, Reduce

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
+from tests.kit.paper_graphs import hello, wave
 from tests.kit.pass_faults import FAULTS
-from tests.kit.small_graphs import hello, wave
 from tests.kit.spaced_programs import deviation, spaced_programs
 from tests.kit.symbolic import run_symbolically
 from tests.planning.changed_plans import with_loop, with_step, with_storage

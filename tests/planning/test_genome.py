@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.kit.small_graphs import hello, wave
+from tests.kit.paper_graphs import hello, wave
 from tests.planning.mutation import mutated
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError

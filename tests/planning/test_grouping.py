@@ -1,6 +1,6 @@
 """Groups against all dependencies, found by following every path; and what must share a loop."""
 
-from tests.kit.small_graphs import LINE
+from tests.kit.paper_graphs import LINE
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.graph import GLOBAL, Extend, Graph, KernelBuilder, Load, Static
 from workbench.graph.types import F64

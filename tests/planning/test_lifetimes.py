@@ -2,7 +2,7 @@
 
 import itertools
 
-from tests.kit.small_graphs import hello, named_wave
+from tests.kit.paper_graphs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph

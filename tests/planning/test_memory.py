@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kit.small_graphs import wave
+from tests.kit.paper_graphs import wave
 from tests.kit.symbolic import run_symbolically
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.graph import Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space

@@ -1,6 +1,6 @@
 """The plans of small programs, in the numbers a person can check by hand."""
 
-from tests.kit.small_graphs import LINE, PERIODIC, hello, wave
+from tests.kit.paper_graphs import LINE, PERIODIC, hello, wave
 from workbench.graph import Graph, KernelBuilder, Static
 from workbench.graph.types import F64
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.kit.small_graphs import wave
+from tests.kit.paper_graphs import wave
 from tests.planning.changed_plans import with_loop
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.walk import reads_of

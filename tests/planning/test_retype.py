@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.paper_graphs import wave
 from tests.kit.random_kernels import larger
 from tests.kit.random_programs import random_program
-from tests.kit.small_graphs import wave
 from tests.kit.symbolic import Meaning, domain_of
 from tests.planning.numbers import Numbers
 from workbench.backends.interpreter import interpret

@@ -1,6 +1,6 @@
 """The order of launches: what may share one, what must not, and which steps of a march are observed."""
 
-from tests.kit.small_graphs import hello, wave
+from tests.kit.paper_graphs import hello, wave
 from workbench.graph import Graph, KernelBuilder, Static, grid_space
 from workbench.graph.types import F64
 from workbench.planning import Choices, PlanChoices, plan_graph

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 import workbench as wb
-from tests.kit.small_graphs import hello, wave
+from tests.kit.paper_graphs import hello, wave
 from workbench.planning import Choices, PlanChoices, plan_graph
 
 

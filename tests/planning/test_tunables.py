@@ -9,7 +9,7 @@ import pytest
 
 import workbench
 import workbench as wb
-from tests.kit.small_graphs import hello
+from tests.kit.paper_graphs import hello
 from tests.planning.mutation import mutated
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError

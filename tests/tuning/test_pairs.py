@@ -4,6 +4,7 @@ import json
 import random
 from itertools import count
 from math import inf
+from operator import mul
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,16 @@ def test_load_of_a_round_is_of_no_finalist():
     assert first == pytest.approx(1.5)
     assert raced_seconds([(4.0, 2.0), (1.0,)]) == [2.5, 1.0]  # of heats
     assert raced_seconds([]) == []
+
+
+def test_a_round_without_load_in_common_adds_no_chance():
+    """Each sample is disturbed by itself or not at all: what rounds seem to have taken is left out."""
+    draw = random.Random(3)
+    rows = [[least * (3.0 if draw.random() < 0.4 else 1.0) for _ in range(30)] for least in (1.0, 1.01, 1.02)]
+    assert raced_seconds(rows) == [lower_quartile(row) for row in rows]
+    loads = [draw.uniform(1.0, 2.0) for _ in range(30)]
+    first, second, third = raced_seconds([list(map(mul, row, loads)) for row in rows])
+    assert first < min(second, third)
 
 
 def tried_in_order(points, evaluator, landscape, folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, inf, log
+from statistics import median
 
 MUCH = 2.0
 """Times faster than what candidates are measured beside: a candidate that is takes its place."""
@@ -141,13 +142,23 @@ def raced_seconds(samples: Sequence[Sequence[float]]) -> list[float]:
     """Seconds of a step of each finalist by its samples; those of one place in the rows are of one round.
 
     A round's load is in the lower quartile of its samples; what a finalist takes of that is compared, and told in the
-    seconds of the calmer rounds. Where finalists had different rounds, in heats, samples count as they are.
+    seconds of the calmer rounds. Samples count as they are where finalists had different rounds, in heats, and where
+    each sample was disturbed by itself: a round's load is then chance, which would be added to all of its samples.
     """
+    as_they_are = [lower_quartile(row) for row in samples]
     if len({len(row) for row in samples}) != 1:
-        return [lower_quartile(row) for row in samples]
+        return as_they_are
     loads = [lower_quartile(turn) for turn in zip(*samples, strict=True)]
+    shares = [list(map(_ratio, row, loads)) for row in samples]
+    if median(map(_above_least, shares)) > median(map(_above_least, samples)):
+        return as_they_are
     calm = lower_quartile(loads)
-    return [calm * lower_quartile(list(map(_ratio, row, loads))) for row in samples]
+    return [calm * lower_quartile(row) for row in shares]
+
+
+def _above_least(samples: Sequence[float]) -> float:
+    """Times its least that a half of the samples exceeds."""
+    return median(samples) / min(samples)
 
 
 def in_heats(count: int, most: int, run: Callable[[Sequence[int], int], list[list[float]]]) -> list[list[float]]:

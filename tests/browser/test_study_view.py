@@ -31,7 +31,7 @@ def tried(page):
 def test_points_arrive_pause_reload_resume_and_the_winner_is_taken(lab, page):
     notebook = open_notebook(lab, page, "study.ipynb", MACHINE, STUDY)
     page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
-    notebook.wait_text(STATUS, "Gcells/s")
+    notebook.wait_text(STATUS, "cells/s")
     page.wait_for_function(f"() => parseInt(/(\\d+) tried/.exec(document.querySelector('{STATUS}').innerText)[1]) > 4")
     notebook.picture("study-light")
     page.get_by_role("button", name="Pause").click()

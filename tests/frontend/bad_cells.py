@@ -370,6 +370,8 @@ BAD = [
     (U + "u.next = u[i]", 2, "the name i is not defined", "All words of a cell: %stencil --words"),
     (U + "u.next = gibberish(u)", 2, "the name gibberish is not defined", "All words of a cell: %stencil --words"),
     (U + "velocity = u\nu.next = velocty", 3, "the name velocty is not defined", "Write velocity or vector if one of"),
+    (U + "u.next = f32(u)", 2, "the name f32 is not defined", 'Cast a value: astype(value, "f32")'),
+    (U + "u.next = float32(u)", 2, "the name float32 is not defined", 'Cast a value: astype(value, "f32")'),
     (U + "u.next = asin(u)", 2, "the name asin is not defined", "Write arcsin."),
     (
         U + "u.next = numpy.sqrt(u)",

@@ -21,7 +21,7 @@ from workbench.frontend.hints import compute, delayed, manifest, named, need_loc
 from workbench.frontend.loops import iterate, repeat
 from workbench.frontend.operations import parse_type, whole_number
 from workbench.frontend.own_dimension import OwnAxes, OwnDimension
-from workbench.frontend.pairs import sources, targets, totals
+from workbench.frontend.pairs import sources, targets, total, totals
 from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
@@ -324,6 +324,7 @@ __all__ = [
     "tanh",
     "targets",
     "tensor",
+    "total",
     "totals",
     "trunc",
     "vector",

@@ -103,6 +103,32 @@ def totals(
     return FieldTuple[Total | TotalVector](made, "totals")
 
 
+def total(
+    name: str,
+    dtype: object = None,
+    reduce: object = "sum",
+    cutoff: object = None,
+    positions: str = "",
+    *,
+    identity: object = None,
+    dim: int | None = None,
+) -> Total | TotalVector:
+    """Declare one result, as totals does: near = total("near", reduce="min").
+
+    A total of records is one too, with a name for each component: near = total("distance number", reduce=nearer,
+    identity=(inf, -1)).
+    """
+    _pairs("total")
+    names = names_of("total", name, 'near = total("near", reduce="min")')
+    found = totals(name, dtype, reduce, cutoff, positions, identity=identity, dim=dim)
+    if len(found) != 1:
+        raise TraceError(
+            f"total: {name!r} are names of {counted(len(found), 'total')}",
+            advice=f'Write {", ".join(names)} = totals("{name}").',
+        )
+    return found[0]
+
+
 def _components(dim: object) -> int:
     """How many components a total has that is a vector, 0 for one number."""
     if dim is None:

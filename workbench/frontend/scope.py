@@ -21,6 +21,7 @@ from workbench.frontend.language import __all__ as vocabulary
 from workbench.frontend.misuse import INSTEAD_OF_MATH
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.value import Value
+from workbench.graph.types import BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,8 @@ def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "n
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif name in INSTEAD_OF_MATH:
         advice = f"Write {INSTEAD_OF_MATH[name]}."
+    elif (type_ := next((t for t in BY_NAME.values() if name in (str(t), t.numpy.name)), None)) is not None:
+        advice = f'Cast a value: astype(value, "{type_}"). Declare one: dtype="{type_}".'
     elif name == "norm":
         advice = "Write sqrt(dot(v, v))."
     elif callable(getattr(math, name, None)):

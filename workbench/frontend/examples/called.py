@@ -25,6 +25,18 @@ sources
     error line 3: xj[+1] reads a neighbour, but targets and sources have none
     advice Leave the offset out; index(0) and index(1) number targets and sources.
 
+total
+    xi, = targets("x")
+    xj, = sources("x")
+    near = total("near", reduce="min")
+    near.include(where(xj == xi, inf, abs(xj - xi)))
+    given x = [0, 1, 3]
+    gives near = [1, 1, 2]
+    wrong xj, = sources("x")
+    wrong ax = total("ax ay")
+    error line 2: total: 'ax ay' are names of 2 totals
+    advice Write ax, ay = totals("ax ay").
+
 totals
     xi, = targets("x")
     xj, = sources("x")

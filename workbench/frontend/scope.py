@@ -185,23 +185,9 @@ def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "n
     """
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
-    elif name in INSTEAD_OF_MATH:
-        advice = f"Write {INSTEAD_OF_MATH[name]}."
-    elif (type_ := next((t for t in BY_NAME.values() if name in (str(t), t.numpy.name)), None)) is not None:
-        advice = f'Cast a value: astype(value, "{type_}"). Declare one: dtype="{type_}".'
-    elif name == "norm":
-        advice = "Write sqrt(dot(v, v))."
-    elif callable(getattr(math, name, None)):
-        advice = (
-            f"For numbers write: from math import {name}. No word of a cell computes it of values: write a formula."
-        )
-    elif hasattr(math, name):
-        advice = f"Import it: from math import {name}, or define it in the cell."
-    elif name in ("math", "scipy"):
-        advice = f"Import it: import {name} in this cell; of values use the cell's own words: sqrt, exp, pi."
     elif name in ("np", "numpy"):
         advice = _NUMPY["function" if foreign else home].format(name, "numpy as np" if name == "np" else name)
-    else:
+    elif not (advice := _elsewhere(name)):
         words = dict.fromkeys([*known, *vocabulary])
         close = difflib.get_close_matches(name, words, n=3) if len(name) > 1 else []  # i is no misspelt pi
         advice = "Define it above this line. All words of a cell: %stencil --words, or help(workbench.language)."
@@ -216,3 +202,21 @@ def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "n
             advice = f"Write {', '.join(close[:-1])} or {close[-1]} if one of them is meant."
     where = " in a function defined outside the cell" if foreign else ""
     return TraceError(f"the name {name} is not defined{where}", advice=advice)
+
+
+def _elsewhere(name: str) -> str:
+    """The advice for a name that means something in `math`, in NumPy or as a storage type, "" for others."""
+    types = [str(type_) for type_ in BY_NAME.values() if name in (str(type_), type_.numpy.name)]
+    if name in INSTEAD_OF_MATH:
+        return f"Write {INSTEAD_OF_MATH[name]}."
+    if types:
+        return f'Cast a value: astype(value, "{types[0]}"). Declare one: dtype="{types[0]}".'
+    if name == "norm":
+        return "Write sqrt(dot(v, v))."
+    if callable(getattr(math, name, None)):
+        return f"For numbers write: from math import {name}. No word of a cell computes it of values: write a formula."
+    if hasattr(math, name):
+        return f"Import it: from math import {name}, or define it in the cell."
+    if name in ("math", "scipy"):
+        return f"Import it: import {name} in this cell; of values use the cell's own words: sqrt, exp, pi."
+    return ""

@@ -336,3 +336,10 @@ def test_a_call_that_is_made_often_copies_and_keeps_nothing():
 @pytest.mark.proof
 def test_memory_is_flat_over_ten_thousand_calls():
     called_often(10**4, 10**5)
+
+
+def test_the_shape_of_an_array_in_a_cell_has_its_lengths():
+    cell = 'A = array("A", "rows", "columns")\noutput("mean", fold(add, A) / A.shape[1])\noutput("rows", A.shape[0])'
+    found = wb.trace(cell, name="means")(A=[[1.0, 2.0, 6.0], [3.0, 3.0, 0.0]])
+    assert found["mean"].tolist() == [3.0, 2.0]
+    assert found["rows"] == 2

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from workbench.backends import processor
 from workbench.commands.bench.model import Model, model_of, predict
 from workbench.commands.bench.problems import problem_named
 from workbench.planning.cost import CacheLevel, HostFigures
@@ -53,7 +54,8 @@ def test_slow_operations_are_named():
     assert (told.limit, told.reason[:20]) == ("arithmetic", "dependent operations")
 
 
-def test_a_model_says_what_tiles_move_and_the_least_that_they_could():
+def test_a_model_says_what_tiles_move_and_the_least_that_they_could(monkeypatch):
+    monkeypatch.setattr(processor, "_cache_sizes", lambda: {"2": 1 << 20, "3": 32 << 20})
     machine = problem_named("wave3d").machine("f32")
     tiles, steps = (
         model_of(machine.with_choices(schedule=schedule).plan("openmp"), (192, 192, 192), 2)

@@ -285,6 +285,8 @@ BAD = [
     (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),
     ('x = array("x", "n")\nx = 2 * x', 1, "the kernel main stores nothing", 'Name a result: output("y", value)'),
     ('x = array("x", "n")\ny = 2 * x', 1, "the kernel main stores nothing", 'Name a result: output("y", value)'),
+    (U + "u.next = where(u > 0)", 2, "missing 2 required", "help(workbench.language.where)"),
+    (U + "f = lambda a: a\nu.next = f(u, u)", 3, "but 2 were given", "Correct this line"),
     ('x = array("x", "n")\nx.next = x', 2, "only a field or a scalar has .next", 'Name a result: output("y", value)'),
     (P + 'u = field("u")', 3, "field 'u' stands in a cell that runs once at each call", "array(...)"),
     ('xj, = sources("backend")', 1, "'backend'", "another name"),

@@ -75,7 +75,7 @@ BAD = [
         "one dimension",
     ),
     (V + "u.next = v", 2, "the vector v stands where one value is needed", "Pick a component, or write dot"),
-    (V + "u.next = u + sin(u, v)", 2, "sin", "Correct this line"),
+    (V + "u.next = u + sin(u, v)", 2, "sin", "Write sin(x). An example: help(workbench.language.sin)."),
     (
         V + "u.next = where(v > 0, u, 0)",
         2,

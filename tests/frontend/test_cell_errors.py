@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from tests.frontend.bad_array_cells import BAD_ARRAYS
 from tests.frontend.bad_cells import BAD, NAMESPACE, K, U
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell, trace_function
 from workbench.language import field
+
+EVERY = [*BAD, *BAD_ARRAYS]
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +25,7 @@ def error_of(text):
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize(("text", "line", "what", "advice"), BAD, ids=[repr(row[0][-40:]) for row in BAD])
+@pytest.mark.parametrize(("text", "line", "what", "advice"), EVERY, ids=[repr(row[0][-40:]) for row in EVERY])
 def test_bad_cell_is_explained(text, line, what, advice):
     lines = error_of(text)
     assert lines[0].startswith(f"line {line}: ")
@@ -69,7 +72,7 @@ def test_a_function_is_told_to_import_where_it_is_defined():
 
 
 def test_table_is_large_enough():
-    cells, advices = {text for text, *_ in BAD}, {advice for *_, advice in BAD}
+    cells, advices = {text for text, *_ in EVERY}, {advice for *_, advice in EVERY}
     print(f"{len(cells)} cells, {len(advices)} different advices")
     assert len(cells) >= 60
     assert len(advices) >= 30

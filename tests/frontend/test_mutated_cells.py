@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from tests.frontend.bad_array_cells import BAD_ARRAYS
 from tests.frontend.bad_cells import BAD
 from tests.frontend.programs import PROGRAMS
 from workbench.errors import GraphError, TraceError
@@ -24,7 +25,7 @@ LEFT_OUT = re.compile(r"\*\*|import|while|range|np\.\w+\.|\b(?:" + "|".join(voca
 
 
 def mutants(rng):
-    texts = [*(8 * [*PROGRAMS.values()]), *(text for text, *_ in BAD)]
+    texts = [*(8 * [*PROGRAMS.values()]), *(text for text, *_ in [*BAD, *BAD_ARRAYS])]
     while True:
         words = re.findall(r"\w+|[^\w\s]|\s+", rng.choice(texts))
         for _ in range(rng.randint(1, 2)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.errors import TraceError
 from workbench.frontend.trace import Trace
 
+IN_FUNCTIONS = "In a function of arrays, below @wb.collective, x[1:], x.T, a @ b and others mean what they do in NumPy."
 _METHODS = {
     "sum": "Write reduce_sum(u).",
     "min": "Write reduce_min(u).",
@@ -20,13 +21,31 @@ _METHODS = {
     "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
 }
 
+_OF_ARRAYS = {
+    "sum": 'Write fold(add, x, axis="n").',
+    "min": 'Write fold(minimum, x, axis="n").',
+    "max": 'Write fold(maximum, x, axis="n").',
+    "prod": 'Write fold(multiply, x, axis="n").',
+    "mean": 'Write fold(add, x, axis="n") / size("n").',
+    "cumsum": 'Write scan(add, x, axis="n").',
+    "size": 'Use size("n") of each axis.',
+    "copy": _METHODS["copy"],
+}
 
-def no_attribute(name: str) -> TraceError:
-    """The error for what arrays have and traced values have not."""
+
+def no_attribute(name: str, of_arrays: bool = False) -> TraceError:
+    """The error for what arrays have and traced values have not. of_arrays: in a cell where axes have names."""
+    if of_arrays:
+        return TraceError(f"in a cell an array has no .{name}", advice=instead_in_cells(name))
     return TraceError(
         f"a traced value has no .{name}",
         advice=_METHODS.get(name, "Use .next, .at(offset, axis), .astype(dtype), or .source of particles."),
     )
+
+
+def instead_in_cells(name: str) -> str:
+    """The advice for a function of NumPy that is called with an array of a cell, where axes have names."""
+    return _OF_ARRAYS.get(name, IN_FUNCTIONS)
 
 
 def not_stored(trace: Trace) -> TraceError:

@@ -27,9 +27,9 @@ from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
 from workbench.frontend.machine_name import check_machine_name
-from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
 from workbench.frontend.precision import precisions
+from workbench.frontend.python_errors import explain_error
 from workbench.frontend.scope import Captured, Home, NotebookScope, explain_name, hidden_names
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.total import finish_totals, name_total
@@ -326,7 +326,7 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object], 
             frame = frame.tb_next
         foreign = frame is not None and frame.tb_frame.f_code.co_filename != source.filename
         known = [n for n in names if not n.startswith("__")]
-        explained = explain_name(error.name or str(error), known, foreign, home)
+        explained = explain_name(error.name or str(error), known, foreign, home, of_arrays=trace.positions is not None)
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error
     except RecursionError as error:
         explained = TraceError(

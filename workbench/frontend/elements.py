@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.errors import TraceError
+from workbench.frontend.attribute_misuse import IN_FUNCTIONS, no_attribute
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.graph import Space
@@ -27,6 +28,15 @@ def parts_of(key: object) -> tuple[object, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
+def lengths(array: Term) -> tuple[Term, ...]:
+    """The length of each axis of an array, an i64 number of the program. Raises TraceError for what is no array."""
+    trace = array.trace
+    if not is_array(array.space):
+        raise no_attribute("shape")
+    numbers = [trace.axis_names.index(axis.name) for axis in array.space.axes]
+    return tuple(trace.emit(lambda pool, number=number: pool.size(number)) for number in numbers)  # type: ignore[misc]  # bound now
+
+
 def element(array: Term, parts: Sequence[object]) -> Term:
     """The elements of an array that index values number, one for each axis; `:` keeps an axis.
 
@@ -40,6 +50,8 @@ def element(array: Term, parts: Sequence[object]) -> Term:
             f"{text} has {len(parts)} ind{'ices' if len(parts) != 1 else 'ex'} for the axes {own.axis_names}",
             advice=f"Give one for each axis, as in {_EXAMPLE}.",
         )
+    if any(isinstance(part, slice) and part != slice(None) for part in parts):
+        raise TraceError(f"{text}: a cell reads arrays by indices, and has no slices", advice=IN_FUNCTIONS)
     kept = Space(tuple(axis for axis, part in zip(own.axes, parts, strict=True) if part == slice(None)))
     given = [part for part in parts if isinstance(part, Term)]
     locals_: list[Operand] = [*given]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import math
 import sys
 from pathlib import Path
@@ -13,7 +12,8 @@ from types import FrameType
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.array_misuse import OTHERWISE, RANGE, UFUNCS, instead_of
+from workbench.frontend.array_misuse import OTHERWISE, RANGE, instead_of
+from workbench.frontend.attribute_misuse import IN_FUNCTIONS
 from workbench.frontend.cell_text import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 from workbench.graph import OPERATORS
@@ -248,6 +248,18 @@ def no_offset(value: object, what: str) -> TraceError:
     )
 
 
+def no_matrix(term: Term) -> TraceError:
+    """The error for u @ v of values of a cell."""
+    text = term.trace.text_here()
+    if term.trace.names_axes:
+        advice = f'Name the axis of the sum: fold(add, a * b, axis="k"). {IN_FUNCTIONS}'
+        return TraceError(f"{text}: @ has no meaning in a cell, where axes have names", advice=advice)
+    return TraceError(
+        f"{text}: a value per cell is no matrix",
+        advice="Write u * v for the product in each cell, reduce_sum(u * v) for its sum.",
+    )
+
+
 def no_power(types: str) -> TraceError:
     """The error for ^ on numbers that have no bits of their own; `types` are what it was given."""
     text = text_here("this formula")
@@ -296,47 +308,6 @@ def signed_subscript(text: str) -> ast.Subscript | None:
     parts = found.slice.elts if isinstance(found.slice, ast.Tuple) else [found.slice]
     signed = any(isinstance(p, ast.UnaryOp) and isinstance(p.op, ast.UAdd) for p in parts)
     return found if signed else None
-
-
-def explain_error(error: Exception, text: str) -> TraceError:
-    """The error for one of Python's own, raised by the cell; `text` is the formula that failed, if it is known."""
-    said = str(error)
-    if "object is not callable" in said and ("'Value'" in said or "'Tensor'" in said):
-        return _no_call(text, "'Tensor'" in said)
-    advice = "Correct this line; it is ordinary Python."
-    if "values to unpack" in said:
-        advice = "Unpack as many names as there are components; --dim says how many a vector has."
-    if "for divmod()" in said:
-        advice = f"Write {UFUNCS['divmod']}."
-    return TraceError(f"{type(error).__name__}: {said}", advice=advice)
-
-
-def _no_call(text: str, tensor: bool) -> TraceError:
-    """The error for u(1) and c(a + b)."""
-    call = None
-    with contextlib.suppress(SyntaxError):
-        call = ast.parse(text.strip(), mode="eval").body
-    if not isinstance(call, ast.Call):
-        return TraceError(
-            "a traced value stands where a function is needed",
-            advice="Write lambda u: -u for a function of yours, u[+1] for a neighbour.",
-        )
-    name, given = ast.unparse(call.func), ", ".join(ast.unparse(a) for a in call.args)
-    whole = [_whole_constant(a) for a in call.args]
-    offsets = ", ".join(f"{n:+d}" if n else "0" for n in whole if n is not None)
-    advice = f"Write {name} * ({given}) for a product."
-    if whole and None not in whole:
-        read = f"{name}.at({offsets}, axis)" if tensor else f"{name}[{offsets}]"
-        advice = f"Write {read} for the value in a neighbouring cell."
-    return TraceError(f"{text}: {name} is a value, not a function", advice=advice)
-
-
-def _whole_constant(node: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return value if type(value) is int else None
 
 
 def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:

@@ -9,6 +9,8 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import OF_ELEMENTS
 from workbench.frontend.array_misuse import UFUNCS as INSTEAD_OF_UFUNCS
+from workbench.frontend.attribute_misuse import instead_in_cells
+from workbench.frontend.elements import is_array
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
 from workbench.frontend.trace import Operand, Term, is_tracing, text_here
 from workbench.graph import OPERATORS
@@ -136,7 +138,10 @@ def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], 
     """What np.<name>(*operands, axis=axis) means for functions that are no ufuncs."""
     if name not in OF_EACH_CELL:
         advice = f"Write {OF_ELEMENTS[name]}." if name in OF_ELEMENTS else "Write the formula for one cell."
-        raise TraceError(f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, advice))
+        advice = _INSTEAD.get(name, advice)
+        if any(isinstance(each, Term) and is_array(each.space) for each in operands):
+            advice = instead_in_cells(name)
+        raise TraceError(f"np.{name} has no meaning in a cell", advice=advice)
     if axis is not None and name not in _REDUCTIONS:
         extra = ["axis", *extra]
     if extra:

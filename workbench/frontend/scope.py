@@ -178,15 +178,19 @@ _NUMPY: dict[Home, str] = {
 }
 
 
-def explain_name(name: str, known: Iterable[str], foreign: bool, home: Home = "notebook") -> TraceError:
+def explain_name(
+    name: str, known: Iterable[str], foreign: bool, home: Home = "notebook", *, of_arrays: bool = False
+) -> TraceError:
     """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell.
 
-    home: what it may come from.
+    home: what it may come from. of_arrays: it was used in a function of arrays, where names of NumPy have a meaning.
     """
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif name in ("np", "numpy"):
         advice = _NUMPY["function" if foreign else home].format(name, "numpy as np" if name == "np" else name)
+    elif of_arrays and callable(getattr(np, name, None)):
+        advice = f"Write np.{name}."
     elif not (advice := _elsewhere(name)):
         words = dict.fromkeys([*known, *vocabulary])
         close = difflib.get_close_matches(name, words, n=3) if len(name) > 1 else []  # i is no misspelt pi

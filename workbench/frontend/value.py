@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend import misuse
 from workbench.frontend.attribute_misuse import no_attribute, not_stored
-from workbench.frontend.elements import element, is_array, parts_of
+from workbench.frontend.elements import element, is_array, lengths, parts_of
 from workbench.frontend.numpy_names import call_function, call_ufunc
 from workbench.frontend.operations import (
     apply,
@@ -76,6 +76,11 @@ class Value:
         """
         return Value(as_source(term_of(self)))
 
+    @property
+    def shape(self) -> tuple[Value | int, ...]:
+        """The length of each axis of an array, an i64 number of the program, in a cell as in a function of arrays."""
+        return tuple(map(Value, lengths(term_of(self))))
+
     def at(self, offset: int, axis: int) -> Value:
         """The value `offset` cells away along `axis`, in any number of dimensions."""
         term = term_of(self)
@@ -124,7 +129,7 @@ class Value:
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):  # what Python and NumPy probe for
             raise AttributeError(name)
-        raise no_attribute(name)
+        raise no_attribute(name, self._term is not None and is_array(self._term.space))
 
     def __repr__(self) -> str:
         if self._term is None:
@@ -180,10 +185,7 @@ class Value:
         return wrap(power(operand(other), operand(self)))
 
     def __matmul__(self, other: object) -> Value:
-        raise TraceError(
-            f"{term_of(self).trace.text_here()}: a value per cell is no matrix",
-            advice="Write u * v for the product in each cell, reduce_sum(u * v) for its sum.",
-        )
+        raise misuse.no_matrix(term_of(self))
 
     __rmatmul__ = __matmul__
 

@@ -187,7 +187,7 @@ ssp_rk3
     wrong u, v = fields("u v")
     wrong u.next, v.next = ssp_rk3((u, v), lambda u: -u, 0.5)
     error line 2: TypeError: <lambda>() takes 1 positional argument but 2 were given
-    advice Correct this line; it is ordinary Python.
+    advice ssp_rk3 calls this function with 2 values. An example: help(workbench.language.ssp_rk3).
 
 leapfrog
     x, v = fields("x v")

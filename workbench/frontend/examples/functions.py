@@ -101,7 +101,7 @@ hypot
     wrong u = field("u")
     wrong u.next = hypot(u)
     error line 2: TypeError: hypot() missing 1 required positional argument: 'b'
-    advice Correct this line; it is ordinary Python.
+    advice Write hypot(a, b). An example: help(workbench.language.hypot).
 
 fma
     u = field("u", dtype="f32")

@@ -1,0 +1,87 @@
+"""Python's own errors in a cell: what they mean there, and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterator
+
+from workbench.errors import TraceError
+from workbench.frontend.array_misuse import UFUNCS
+from workbench.frontend.language import __all__ as vocabulary
+from workbench.frontend.total import counted
+from workbench.frontend.words import groups
+
+_ARGUMENTS = re.compile(r"(?P<name>[\w<>]+)\(\) (takes|missing|got an unexpected keyword|got multiple values)")
+_GIVEN = re.compile(r"but (?P<number>\d+) (was|were) given")
+
+
+def explain_error(error: Exception, text: str) -> TraceError:
+    """The error for one of Python's own, raised by the cell; `text` is the formula that failed, if it is known."""
+    said = str(error)
+    if "object is not callable" in said and ("'Value'" in said or "'Tensor'" in said):
+        return _no_call(text, "'Tensor'" in said)
+    advice = "Correct this line; it is ordinary Python."
+    if isinstance(error, TypeError) and (found := _ARGUMENTS.search(said)) is not None:
+        advice = _about_arguments(error, found["name"], text) or advice
+    if "values to unpack" in said:
+        advice = "Unpack as many names as there are components; --dim says how many a vector has."
+    if "for divmod()" in said:
+        advice = f"Write {UFUNCS['divmod']}."
+    return TraceError(f"{type(error).__name__}: {said}", advice=advice)
+
+
+def _about_arguments(error: TypeError, name: str, text: str) -> str:
+    """The advice for a word that was called wrongly, and for a function that a word calls; "" for the cell's own calls.
+
+    text: "" unless the call stands in the cell.
+    """
+    if name in vocabulary:
+        return f"Write {_signature(name)}. An example: help(workbench.language.{name})."
+    if text:
+        return ""
+    word = next((each for each in _called(error) if each in vocabulary), "")
+    given = _GIVEN.search(str(error))
+    values = f" with {counted(int(given['number']), 'value')}" if given is not None else ""
+    return f"{word} calls this function{values}. An example: help(workbench.language.{word})." if word else ""
+
+
+def _signature(name: str) -> str:
+    return next(word.signature for group in groups() for word in group.words if word.name == name)
+
+
+def _called(error: Exception) -> Iterator[str]:
+    """The names of the functions in which an error arose, the outermost first."""
+    place = error.__traceback__
+    while place is not None:
+        yield place.tb_frame.f_code.co_name
+        place = place.tb_next
+
+
+def _no_call(text: str, tensor: bool) -> TraceError:
+    """The error for u(1) and c(a + b)."""
+    call = None
+    with contextlib.suppress(SyntaxError):
+        call = ast.parse(text.strip(), mode="eval").body
+    if not isinstance(call, ast.Call):
+        return TraceError(
+            "a traced value stands where a function is needed",
+            advice="Write lambda u: -u for a function of yours, u[+1] for a neighbour.",
+        )
+    name, given = ast.unparse(call.func), ", ".join(ast.unparse(a) for a in call.args)
+    whole = [_whole_constant(a) for a in call.args]
+    offsets = ", ".join(f"{n:+d}" if n else "0" for n in whole if n is not None)
+    advice = f"Write {name} * ({given}) for a product."
+    if whole and None not in whole:
+        read = f"{name}.at({offsets}, axis)" if tensor else f"{name}[{offsets}]"
+        advice = f"Write {read} for the value in a neighbouring cell."
+    return TraceError(f"{text}: {name} is a value, not a function", advice=advice)
+
+
+def _whole_constant(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None

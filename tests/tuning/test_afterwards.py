@@ -92,14 +92,14 @@ def test_refining_goes_on_in_the_file_and_measures_nothing_again(study):
 
 
 def test_refining_at_another_size_begins_with_the_fastest(study):
-    further = study.refine(shape=2048, u=1.0, budget=2, top=1).wait(300)
+    further = study.refine(shape=2048, u=np.sin(np.arange(2048.0)), budget=2, top=1).wait(300)
     assert further.path.name == "mean-2048.sqlite"
     assert further.about["extents"] == [2048]
     assert further.individuals[0].birth == "start"
     expected = study.best.choices.plan.cpu.tile
     tiles = [json.loads(one.choices)["plan"]["cpu"]["tile"] for one in further.individuals]
     assert expected in tiles
-    assert study.refine(shape=2048, u=1.0, budget=1).wait(300).path.name == "mean-2048-2.sqlite"
+    assert study.refine(shape=2048, u=np.sin(np.arange(2048.0)), budget=1).wait(300).path.name == "mean-2048-2.sqlite"
 
 
 def test_refining_in_another_part_of_the_space(study):

@@ -38,11 +38,15 @@ def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "cause"), [(1.0, "no field has changed in the timed steps"), (np.nan, "u is not finite after")]
 )
-def test_start_that_does_not_pass_says_why(mean, tmp_path, monkeypatch, value, cause):
+def test_values_that_tell_nothing_end_a_study(mean, tmp_path, monkeypatch, value, cause):
     monkeypatch.setattr(Study, "waits_for", None)
-    study = mean.tune(u=np.full(4096, value), budget=1, path=tmp_path / "s.sqlite", backend="openmp").wait(300)
-    assert f"1 tried, nothing passed, the start failed (correctness): {cause}" in repr(study)
-    assert f"\nthe start failed (correctness): {cause}" in summarise_study(study).text()
+    given = {"u": np.full(4096, value), "path": tmp_path / "s.sqlite", "backend": "openmp"}
+    for _ in range(2):  # the second time the start is known
+        study = mean.tune(budget=9, **given)
+        with pytest.raises(TuningError, match=r"(?s)with these values: .*\nGive a state that goes on changing"):
+            study.wait(300)
+        assert f"failed: 1 tried, nothing can be tuned with these values: {cause}" in repr(study)
+        assert f"\nnothing can be tuned with these values: {cause}" in summarise_study(study).text()
 
 
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):

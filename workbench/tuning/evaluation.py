@@ -29,7 +29,7 @@ from workbench.tuning.race import Measure, in_heats, in_pairs, interleaved, samp
 from workbench.tuning.sample import PIECE_SECONDS, SAMPLE_SECONDS, Run, sample, steps_of_a_piece
 from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder
-from workbench.tuning.trials import Outcome
+from workbench.tuning.trials import TIMED, Outcome
 
 _NICENESS = -10  # of a process that measures
 _WARMING = 0.2  # of a piece's steps, before a measurement, where programs take turns
@@ -211,10 +211,10 @@ def _timed(
         after = {name: instance.read_field(name) for name in stored}
     wrong = ""
     if all(np.array_equal(before[name], after[name]) for name in stored):
-        wrong = "no field has changed in the timed steps"
+        wrong = f"no field has changed in {TIMED}"
     for name in stored:
         if after[name].dtype.kind == "f" and not np.all(np.isfinite(after[name])):
-            wrong = f"{name} is not finite after the timed steps"
+            wrong = f"{name} is not finite after {TIMED}"
     return found, others, loops, wrong
 
 

@@ -18,7 +18,7 @@ from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.setup import Setup
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.trials import AT_START, Individual, Outcome, Race
+from workbench.tuning.trials import AT_START, TIMED, Individual, Outcome, Race
 
 if TYPE_CHECKING:
     from workbench.tuning.ledger import Ledger
@@ -150,6 +150,8 @@ class Experiment:
     def run(self) -> None:
         """Until the budget or the strategy ends; then a race, unless `going` has an end of everything."""
         plan, before = self.plan, len(self._individuals)
+        for one in self._individuals:
+            _need_values(one)
         search = self._search()
         places: Threads[_Result] = Threads(self._evaluated, plan.workers)
 
@@ -316,6 +318,7 @@ class Experiment:
                 self._measuring.discard(phenotype)
             self._changed.notify_all()
         self.heard(one)
+        _need_values(one)
         return score, self._costs(begun.point, outcome)
 
     def _compare(self, new: Individual) -> None:
@@ -360,3 +363,13 @@ _Result = tuple[Outcome | None, str, str, Individual | None]
 
 def _is_measured(one: Individual) -> bool:
     return bool(one.outcome.phenotype) and not one.same_as
+
+
+def _need_values(one: Individual) -> None:
+    """Raise TuningError if the start computes what is right, and its values tell nothing: so would all candidates'."""
+    outcome = one.outcome
+    if one.birth == AT_START and outcome.status == "correctness" and outcome.tail.endswith(TIMED):
+        raise TuningError(
+            f"nothing can be tuned with these values: {outcome.tail}",
+            advice="Give a state that goes on changing and stays finite, such as tune(u=array).",
+        )

@@ -12,6 +12,9 @@ from workbench.tuning.search_space import Point
 Status = Literal["success", "constraint", "compile", "runtime", "correctness", "timeout"]
 """As in the T4 exchange format. "runtime" is a crash, a signal or too much memory; all but the first are failures."""
 
+TIMED = "the timed steps"
+"""Ends the tail of an outcome whose results were right, and whose values then cannot be timed."""
+
 AT_START = "start"
 """The birth of the point that gains are counted from."""
 

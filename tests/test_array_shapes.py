@@ -343,3 +343,13 @@ def test_the_shape_of_an_array_in_a_cell_has_its_lengths():
     found = wb.trace(cell, name="means")(A=[[1.0, 2.0, 6.0], [3.0, 3.0, 0.0]])
     assert found["mean"].tolist() == [3.0, 2.0]
     assert found["rows"] == 2
+
+
+@pytest.mark.parametrize("backend", ["reference", "openmp", "cuda-sim"])
+def test_an_array_may_be_there_for_the_lengths_of_its_axes(backend):
+    cell = 'A, x = array("A", "rows", "columns"), array("x", "columns")\n'
+    cell += 'output("y", generate("rows", lambda i: i * A.shape[1]))\noutput("z", 2 * x)'
+    found = wb.trace(cell, name="lengths")(A=np.ones((3, 4)), x=np.ones(4), backend=backend)
+    assert found["y"].tolist() == [0, 4, 8]
+    with pytest.raises(TraceError, match="array A is neither read nor stored"):
+        wb.trace('x, A = array("x", "n"), array("A", "n")\noutput("y", x)', name="spare")

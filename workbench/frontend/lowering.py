@@ -131,13 +131,17 @@ def _check_loops(trace: Trace, kernels: Iterable[Kernel]) -> None:
                 raise trace.source.mark(error, node.spans[0] if node.spans else loop.span)
 
 
-def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Coordinate]) -> None:
-    used = {name for k in kernels for name, _ in (*k.loads(), *k.stores())}
+def _check_use(trace: Trace, kernels: Sequence[Kernel], coordinates: Iterable[Coordinate]) -> None:
+    read = {name for k in kernels for name, _ in k.loads()}
+    used = read | {name for k in kernels for name, _ in k.stores()}
     used |= {n.instruction.name for c in coordinates for n in c.nodes if isinstance(n.instruction, Load)}
+    known = {a.name for static in trace.statics.values() if static.name in read for a in static.space.axes}
     for static in trace.statics.values():
         if static.name in used or static.name == "until":  # a param until may be there for sim.run alone
             continue
         if static.role == "field":
+            if trace.is_called and not {axis.name for axis in static.space.axes} <= known:
+                continue  # it is there for the length of an axis
             error = TraceError(
                 f"{'array' if trace.is_called else 'field'} {static.name} is neither read nor stored by any kernel",
                 advice="Use it, or remove its declaration."

@@ -278,7 +278,7 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.bincount(x, minlength=x.shape), "minlength= is several numbers", "minlength=x.shape[0]"),
         (lambda x: np.bincount(x, minlength=x.sum()), "a length is computed", "Use lengths of arrays, x.shape[0]"),
         (lambda x: np.bincount(x, minlength=-1), "-1 is no length", "whole number from 0"),
-        (lambda x: np.pad(x, (1, x.shape[0])), "widths (1, ", "whole numbers that are known"),
+        (lambda x: np.pad(x, (1, x[0])), "widths (1, ", "whole numbers that are known"),
         (lambda x: np.pad(x, ((1, 1), (1, 1))), "for 1 axis", "((1, 1), (2, 2))"),
         (lambda x: np.pad(x, 1, "median"), "np.pad with mode='median'", "constant, edge"),
         (lambda x: np.pad(x, 1, constant_values=(1, 2)), "several constant values", "one side at a time"),

@@ -227,7 +227,7 @@ def _unequal(
     for (cut, extent), (other, _) in ((first, second), (second, first)):
         if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0:
             return ShapeError(
-                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0]}",
+                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0] or 0}",
                 advice=f"It is read in {place}.",
             )
     for (one, _), (other, extent) in ((first, second), (second, first)):
@@ -236,9 +236,13 @@ def _unequal(
                 f"{other} has {extent} elements, where one is needed",
                 advice=f"Look at {place}. An axis that None makes, as in x[None], meets any length.",
             )
+    advice = f"They are combined in {place}: give arrays of one length."
+    for one, extent in (first, second):
+        if extent == 1 and isinstance(one, Origin):
+            part = f"{one.argument}[{':, ' * one.number}:1]"
+            advice = f"They are combined in {place}: write {part}, which has one element and meets any length."
     return ShapeError(
-        f"{second[0]} has {second[1]} elements, {first[0]} has {first[1]}",
-        advice=f"They are combined in {place}: give arrays of one length.",
+        f"{second[0]} has {second[1]} element{'s' * (second[1] != 1)}, {first[0]} has {first[1]}", advice=advice
     )
 
 

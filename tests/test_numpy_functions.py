@@ -265,7 +265,9 @@ def test_the_place_of_an_extreme_of_no_elements_reads_nothing(backend):
 @pytest.mark.parametrize("backend", ["reference", "openmp"])
 def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
     program = wb.collective(lambda k, x: np.bincount(k, minlength=x.shape[0]))
-    with pytest.raises(RunError, match="scatter sends to index 4, for i = 1, but the result has 3 elements"):
+    with pytest.raises(
+        RunError, match="scatter sends to index 4, for element 1, but the result has 3 elements along axis 0"
+    ):
         program(np.array([0, 4]), np.zeros(3), backend=backend)
 
 

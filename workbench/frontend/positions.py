@@ -14,6 +14,7 @@ from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, View, followed
 from workbench.frontend.computed_lengths import computed_origin
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
+from workbench.frontend.readings import Access, Order, Reading
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
@@ -24,23 +25,7 @@ from workbench.graph.types import BOOL, I64
 _MOST_RENAMED = 500
 """Values that are made along other axes in an attempt that counts for nothing, before the next one begins."""
 
-Order = tuple[Axis | None, ...]
 _Cuts = tuple[tuple[View, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One way in which an argument is read: the static, and for each of its axes the argument's position.
-
-    cuts: for each position of the argument what is taken of it, one after the other. shape: the lengths to which it is
-    reshaped before, none if it is not.
-    """
-
-    static: str
-    argument: str
-    positions: tuple[int, ...]  # fewer than the argument has where an element is taken, whose axis is gone
-    cuts: tuple[tuple[View, ...], ...]
-    shape: tuple[AnyOrigin, ...] = ()
 
 
 @dataclass(slots=True)
@@ -51,6 +36,7 @@ class FunctionPositions:
     table: AxisTable
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
+    accesses: set[Access] = field(default_factory=set)
     _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
     _renamed: int = 0  # values made along other axes since lengths were joined
 
@@ -265,6 +251,10 @@ class FunctionPositions:
             space = Space(tuple(sorted({*term.space.axes, one}, key=self.table.place)))
             term = spread(term, space).in_order(term.order)
         return self.fold(operator, term, numbers)
+
+    def note_access(self, array: Order, cells: Order) -> None:
+        """Note what the line reads at computed places, or sends to, for errors of a call."""
+        self.accesses.add(Access(self.trace.here().line, array, cells))
 
     def own_axis(self, term: Term, axis: object, what: str) -> int:
         """The number, among the value's axes in the program's order, of the one axis that is named."""

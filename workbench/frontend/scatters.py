@@ -56,7 +56,9 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
     if isinstance(sent, Term) and record is None:
         check_storable(trace, "the result", given.type, sent.type, written=text)
         sent = cast_term(sent, given.type)
-    met, _ = meet([*numbers, sent, mask])
+    met, order = meet([*numbers, sent, mask])
+    if trace.positions is not None:
+        trace.positions.note_access(axes, order or ())
     space = meeting_space(trace, met)
     if space.is_global:
         raise TraceError(f"{text} sends one number", advice="Give an array of indices, or of values.")

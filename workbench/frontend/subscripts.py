@@ -175,4 +175,5 @@ def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapp
         named = by_axis.get(axis)
         made = cast_term(named, I64) if isinstance(named, Term) else constant(trace, 0, I64, GLOBAL)
         places[axis] = spread(made, space).index
+    positions.note_access(order, final)
     return read_at(trace, term, places, space).in_order(final)

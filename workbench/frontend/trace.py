@@ -110,6 +110,9 @@ class Positions(Protocol):
     def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
         """The fold by a reduction's name or a function, in order of elements unless any order will do."""
 
+    def note_access(self, array: tuple[Axis | None, ...], cells: tuple[Axis | None, ...]) -> None:
+        """Note what the line reads at computed places, or sends to, for errors of a call."""
+
     def own_axis(self, term: Term, axis: object, what: str) -> int:
         """The number, among the value's axes in the program's order, of the one axis that is named."""
 

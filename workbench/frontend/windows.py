@@ -144,6 +144,8 @@ def _mapped(trace: Trace, term: Term, offsets: Mapping[Axis, int], own: Mapping[
         places[axis] = spread(place, space).index
         if beyond is not None:
             outside.append((beyond, _constant(trace, own[axis], term)))
+    if trace.positions is not None:
+        trace.positions.note_access(order_of(term), order_of(term))
     found: Operand = trace.emit(lambda pool: pool.gather(term.index, [places[axis] for axis in space.axes]))
     for beyond, value in reversed(outside):
         found = where(beyond, value, found)

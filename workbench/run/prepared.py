@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
-from workbench.errors import FieldError, RunError, ShapeError, TurnsError
+from workbench.errors import FieldError, OutsideError, RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,
     CutOrigin,
@@ -22,7 +22,7 @@ from workbench.frontend.axis_table import (
     extent_of,
 )
 from workbench.frontend.collective import Length, Result, TracedFunction
-from workbench.frontend.positions import Reading
+from workbench.frontend.readings import Reading, told
 from workbench.graph import Static
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
@@ -107,7 +107,7 @@ class Prepared:
         """
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
-        self._rebuild = function.rebuild
+        self._rebuild, self._function = function.rebuild, function
         self.traced = function.traced
         self._inputs = [
             _Input(
@@ -169,7 +169,10 @@ class Prepared:
         for name, path in self._params:
             state[name] = cast(np.asarray(_number(name, value_at(arguments, path))), graph.static(name).type)
         with np.errstate(all="ignore"):
-            after = run_once(graph, MAIN, self._extents, state)
+            try:
+                after = run_once(graph, MAIN, self._extents, state)
+            except OutsideError as error:
+                raise told(error, self._function.readings, self._function.accesses) from None
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
 
     def give_up(self) -> None:

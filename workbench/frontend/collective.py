@@ -129,7 +129,10 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         _drop_unused(trace)
         ended.append((positions, leaves, tuple(results), rebuild))
 
-    traced = trace_called(function, call, name=name, dtype=dtype)
+    try:
+        traced = trace_called(function, call, name=name, dtype=dtype)
+    except TraceError as error:
+        raise error.located(function.__code__.co_firstlineno) from None  # what is wrong with the function as a whole
     positions, leaves, results, rebuild = ended[-1]
     kept = {static.name for static in traced.graph.statics}
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)

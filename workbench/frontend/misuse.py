@@ -306,6 +306,11 @@ def explain_error(error: Exception, text: str) -> TraceError:
     advice = "Correct this line; it is ordinary Python."
     if "values to unpack" in said:
         advice = "Unpack as many names as there are components; --dim says how many a vector has."
+    if said.startswith("ArrayValue."):
+        said, advice = (
+            said.removeprefix("ArrayValue."),
+            "Give axis= and keepdims= alone; cast and choose elements before.",
+        )
     if "for divmod()" in said:
         advice = f"Write {UFUNCS['divmod']}."
     return TraceError(f"{type(error).__name__}: {said}", advice=advice)

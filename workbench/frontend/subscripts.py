@@ -72,7 +72,9 @@ def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | 
     """A part for each axis, and None for new ones."""
     named = sum(part is not None and not isinstance(part, EllipsisType) for part in parts)
     dots = sum(isinstance(part, EllipsisType) for part in parts)
-    if named > rank or dots > 1:
+    if dots > 1:
+        raise TraceError(f"{text} has ... {dots} times", advice="Write it once, for all axes that no part names.")
+    if named > rank:
         raise TraceError(f"{text} names {named} axes of {rank}", advice="Write one part for each axis.")
     found: list[slice | int | Term | None] = []
     for part in (*parts, *(() if dots else (...,))):

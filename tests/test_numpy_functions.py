@@ -190,6 +190,12 @@ def clipped(x):
     )
 
 
+def powers(k):
+    small = abs(k)
+    exponents = np.stack((small, small * 9)).astype("int32")
+    return 2**exponents, (-3) ** small, k[:, None] ** small[None], np.power(small, small), 2.0**k, (0.5 * k) ** small
+
+
 def runs(x):
     """Where runs of equal elements begin, and what they are: the first half of a run-length encoding."""
     begins = np.append(x[:1] == x[:1], x[1:] != x[:-1])
@@ -209,6 +215,7 @@ def of_each(keys, count):
 PROGRAMS = [
     (clipped, WITH_NAN),
     (clipped, WHOLE),
+    (powers, np.array([0, 1, -2, 3, 6, -7])),
     (joined, MATRIX),
     (joined, WHOLE),
     (halves, MATRIX),

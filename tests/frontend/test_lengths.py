@@ -94,6 +94,24 @@ def test_an_axis_of_one_element_meets_any_length(function, given):
         np.testing.assert_allclose(mine, bits, rtol=1e-13)  # sums in another order, exp
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: a.reshape(-1, 2, a.shape[1]).sum(axis=1),
+        lambda a: a.reshape(a.shape[0] // 2, 2, a.shape[1]).max(axis=1),
+        lambda a: a.reshape(a.shape[0] // 2, 2, a.shape[1] // 4, 4).sum(axis=(1, 3)),
+        lambda a: a.reshape(-1, 3, a.shape[1]) * 2,
+        lambda a: a.reshape(3, a.shape[1], -1) + 1,
+    ],
+)
+def test_a_reshaped_argument_is_read_where_it_lies(function):
+    """Its new axes come before the one behind them, though that is older; else a call transposes the array."""
+    program = wb.collective(function)
+    np.testing.assert_allclose(program(TABLE, backend="reference"), function(TABLE), rtol=1e-13)
+    (prepared,) = program._prepared.values()
+    assert [each.positions for each in prepared._inputs] == [None]
+
+
 def test_the_axes_of_the_result_have_the_lengths_of_numpy():
     given = LINE[:1]
     assert wb.collective(lambda x: x.reshape(-1, 1) + x.reshape(1, -1))(given, backend="reference").shape == (1, 1)

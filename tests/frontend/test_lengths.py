@@ -6,7 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import ShapeError, TraceError
-from workbench.language import generate, while_loop
+from workbench.language import branch, generate, iterate, while_loop
 
 LINE = np.random.default_rng(3).normal(size=10)
 TABLE = np.random.default_rng(4).normal(size=(6, 8))
@@ -57,6 +57,37 @@ COMPUTED = [
     ),
     (in_turns, (LINE,), lambda x: x[1:] + 3 * np.arange(9)),
 ]
+
+
+def widened(x):
+    def turn(v, w, k):
+        return v * x[None, :3], w + w[:, :1] + x[:1, None], k + 1
+
+    return while_loop(lambda v, w, k: k < 2, turn, (x.reshape(-1, 1), x[:3].reshape(3, 1), 0), at_most=9)[:2]
+
+
+def in_each(a):
+    grown = iterate(lambda v: v * 2, while_=lambda v: v < a, start=a[:, :1] * 0 + 1, at_most=3)
+    return (
+        grown,
+        branch(a.sum() > -99, lambda v: v + a, None, a[:1]),
+        branch(a.sum() < -99, lambda v: 2 * v, None, a[:1]),
+    )
+
+
+ONES_OF_LOOPS = [
+    (widened, LINE, lambda x: (x[:, None] * x[:3] ** 2, 4 * x[:3, None] + 3 * x[0])),
+    (in_each, TABLE, lambda a: (in_turn(a), a[:1] + a, a[:1])),
+]
+
+
+def in_turn(a):
+    v = np.ones_like(a)
+    for _ in range(3):
+        v = np.where(v < a, 2 * v, v)
+    return v
+
+
 ONES = [
     (lambda x: x.reshape(-1, 1) * x.reshape(1, -1), LINE),
     (lambda x: (x.reshape(-1, 1) * x.reshape(1, -1)).sum(axis=0), LINE),
@@ -92,6 +123,13 @@ def test_an_axis_of_one_element_meets_any_length(function, given):
     found, exact = alike(function, (given,)), function(given)
     for mine, bits in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, exact)), strict=True):
         np.testing.assert_allclose(mine, bits, rtol=1e-13)  # sums in another order, exp
+
+
+@pytest.mark.parametrize(("function", "given", "exact"), ONES_OF_LOOPS)
+def test_a_loop_that_begins_with_an_axis_of_one_element_may_go_on_with_more(function, given, exact):
+    for mine, bits in zip(alike(function, (given,)), exact(given), strict=True):
+        assert mine.shape == bits.shape
+        np.testing.assert_allclose(mine, bits, rtol=1e-13)  # products in another order
 
 
 @pytest.mark.parametrize(

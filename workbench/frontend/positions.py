@@ -85,12 +85,21 @@ class FunctionPositions:
             if axis is None or not self._differ(along):
                 continue
             longer = [each for each in along if each is not None and not self.table.is_one_at_most(each)]
-            if not longer or not self.table.is_one_at_most(axis):
-                continue
-            if not self.table.is_one(axis):
-                self.table.element(self.table.origin(axis), Meeting(self.trace.here().line, self.trace.text_here()))
-            gone[axis] = Target(None, (0, 1, 1))
+            if longer and self.table.is_one_at_most(axis):
+                gone[axis] = self._gone(axis)
         return self.rename(term, gone)
+
+    def _gone(self, axis: Axis) -> Target:
+        """What is left of an axis of one element; a call checks that it has one."""
+        if not self.table.is_one(axis):
+            self.table.element(self.table.origin(axis), Meeting(self.trace.here().line, self.trace.text_here()))
+        return Target(None, (0, 1, 1))
+
+    def without_ones(self, term: Term) -> Term:
+        """The value along axes of None where it has one element, but for one that has no other axes."""
+        axes = [axis for axis in order_of(term) if axis is not None]
+        ones = [axis for axis in axes if self.table.is_one_at_most(axis)]
+        return term if len(ones) == len(axes) else self.rename(term, {axis: self._gone(axis) for axis in ones})
 
     def wider(self, held: Term, made: Operand) -> tuple[Space, Order]:
         """The axes of what is now `held` and now `made`, those of `held` where it has them."""

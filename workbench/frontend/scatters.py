@@ -7,6 +7,7 @@ from typing import Any
 from workbench.errors import TraceError
 from workbench.frontend.combination import reduction_of
 from workbench.frontend.operations import check_storable
+from workbench.frontend.positions import FunctionPositions
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, record_of
 from workbench.frontend.regions import last_sent, region_of
@@ -57,7 +58,7 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
         check_storable(trace, "the result", given.type, sent.type, written=text)
         sent = cast_term(sent, given.type)
     met, order = meet([*numbers, sent, mask])
-    if trace.positions is not None:
+    if isinstance(trace.positions, FunctionPositions):
         trace.positions.note_access(axes, order or ())
     space = meeting_space(trace, met)
     if space.is_global:

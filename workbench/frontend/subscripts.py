@@ -39,7 +39,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
     indexed: dict[int, Term] = {}
     for part in _whole(text, parts, len(own)):
         axis = None if part is None else own.pop(0)
-        if part is None or _is_whole(part):
+        if part is None or _is_whole(part) or (axis is None and _is_one_of_one(part)):
             order.append(axis)
         elif axis is None and isinstance(part, int) and part in (0, -1):
             continue  # its one element, and the axis away
@@ -66,6 +66,15 @@ def listed_place(parts: Sequence[object]) -> int | None:
 def _is_whole(part: object) -> bool:
     # Not by ==, which a traced bound answers with a traced condition.
     return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None
+
+
+def _is_one_of_one(part: object) -> bool:
+    """Whether a slice takes the one element of an axis that has no more: x[None][:1]."""
+    if not isinstance(part, slice):
+        return False
+    if not all(each is None or type(each) is int for each in (part.start, part.stop, part.step)):
+        return False
+    return part.step != 0 and len(range(*part.indices(1))) == 1
 
 
 def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | Term | None]:

@@ -110,9 +110,6 @@ class Positions(Protocol):
     def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
         """The fold by a reduction's name or a function, in order of elements unless any order will do."""
 
-    def note_access(self, array: tuple[Axis | None, ...], cells: tuple[Axis | None, ...]) -> None:
-        """Note what the line reads at computed places, or sends to, for errors of a call."""
-
     def own_axis(self, term: Term, axis: object, what: str) -> int:
         """The number, among the value's axes in the program's order, of the one axis that is named."""
 
@@ -124,6 +121,9 @@ class Positions(Protocol):
 
     def along(self, term: Term, order: Sequence[Axis | None]) -> Term:
         """The value along these axes by position, which are of its lengths."""
+
+    def without_ones(self, term: Term) -> Term:
+        """The value without axes of one element, unless it has no others."""
 
     def wider(self, held: Term, made: Operand) -> tuple[Space, tuple[Axis | None, ...]]:
         """The axes of what is now `held` and now `made`, those of `held` where it has them."""

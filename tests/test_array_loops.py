@@ -244,7 +244,7 @@ def test_an_index_outside_in_a_turn_names_the_array_and_the_element():
     )
     for backend in ("reference", "openmp", "cuda-sim"):
         assert function(np.arange(5.0), np.zeros(5, int), backend=backend).tolist() == [0.0] * 5
-        with pytest.raises(RunError, match="u is read at index 5, for i = 4, but has 5 elements"):
+        with pytest.raises(RunError, match="u is read at index 5, for element 4, but has 5 elements along axis 0"):
             function(np.arange(5.0), np.arange(5), backend=backend)
 
 

@@ -263,7 +263,12 @@ ERRORS = [
     (lambda x: x.reshape(-1, -1), (np.ones(12),), TraceError, r"the shape is \(-1, -1\)"),
     (lambda x: x.reshape(1.5, 8), (np.ones(12),), TraceError, "1.5 is no length"),
     (lambda x, n: x.reshape(n, -1), (np.ones(12), 3), TraceError, "given at the call"),
-    (lambda x: windows(lambda w: w[+1], x), (np.ones(3),), RunError, "x is read at index 3, for i = 2"),
+    (
+        lambda x: windows(lambda w: w[+1], x),
+        (np.ones(3),),
+        RunError,
+        "x is read at index 3, for element 2, but has 3 elements along axis 0",
+    ),
     (lambda x: windows(lambda w: w[0.5], x), (np.ones(3),), TraceError, r"w\[0.5\] is no neighbour"),
     (lambda x: windows(lambda w: w[x[0]], x), (np.ones(3),), TraceError, "needs one number"),
     (

@@ -6,7 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, TraceError
-from workbench.language import compress, generate
+from workbench.language import compress, generate, popcount
 
 DRAWN = np.random.default_rng(11)
 MATRIX = DRAWN.normal(size=(6, 5))
@@ -179,6 +179,23 @@ def without_nan(x):
     return np.nansum(x), np.nansum(x, axis=1)
 
 
+def clipped(x):
+    return (
+        np.clip(x, None, 0.5),
+        np.clip(x, -1, None),
+        np.clip(x, a_min=-1, a_max=1),
+        np.clip(x, x[:1], 2),
+        np.sign(x),
+        np.expand_dims(x, -2),
+    )
+
+
+def powers(k):
+    small = abs(k)
+    exponents = np.stack((small, small * 9)).astype("int32")
+    return 2**exponents, (-3) ** small, k[:, None] ** small[None], np.power(small, small), 2.0**k, (0.5 * k) ** small
+
+
 def runs(x):
     """Where runs of equal elements begin, and what they are: the first half of a run-length encoding."""
     begins = np.append(x[:1] == x[:1], x[1:] != x[:-1])
@@ -196,6 +213,9 @@ def of_each(keys, count):
 
 
 PROGRAMS = [
+    (clipped, WITH_NAN),
+    (clipped, WHOLE),
+    (powers, np.array([0, 1, -2, 3, 6, -7])),
     (joined, MATRIX),
     (joined, WHOLE),
     (halves, MATRIX),
@@ -265,7 +285,9 @@ def test_the_place_of_an_extreme_of_no_elements_reads_nothing(backend):
 @pytest.mark.parametrize("backend", ["reference", "openmp"])
 def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
     program = wb.collective(lambda k, x: np.bincount(k, minlength=x.shape[0]))
-    with pytest.raises(RunError, match="scatter sends to index 4, for i = 1, but the result has 3 elements"):
+    with pytest.raises(
+        RunError, match="scatter sends to index 4, for element 1, but the result has 3 elements along axis 0"
+    ):
         program(np.array([0, 4]), np.zeros(3), backend=backend)
 
 
@@ -278,7 +300,7 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.bincount(x, minlength=x.shape), "minlength= is several numbers", "minlength=x.shape[0]"),
         (lambda x: np.bincount(x, minlength=x.sum()), "a length is computed", "Use lengths of arrays, x.shape[0]"),
         (lambda x: np.bincount(x, minlength=-1), "-1 is no length", "whole number from 0"),
-        (lambda x: np.pad(x, (1, x.shape[0])), "widths (1, ", "whole numbers that are known"),
+        (lambda x: np.pad(x, (1, x[0])), "widths (1, ", "whole numbers that are known"),
         (lambda x: np.pad(x, ((1, 1), (1, 1))), "for 1 axis", "((1, 1), (2, 2))"),
         (lambda x: np.pad(x, 1, "median"), "np.pad with mode='median'", "constant, edge"),
         (lambda x: np.pad(x, 1, constant_values=(1, 2)), "several constant values", "one side at a time"),
@@ -306,6 +328,22 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.append(x, x[:2])[: x.shape[0] + 1], "bounds of a slice are whole numbers", "in a tuple"),
         (lambda x: x[3 - x.shape[0] :], "bounds of a slice are whole numbers", "in a tuple"),
         (lambda x: x[x.shape[0] :], "bounds of a slice are whole numbers", "in a tuple"),
+        (lambda x: np.argmax(x[None], axis=(0, 1)), "np.argmax over the axes (0, 1)", "Name one axis"),
+        (lambda x: np.expand_dims(x, 5), "axis 5 of 2 axes", "from -2 to 1"),
+        (lambda x: np.tril(x), "np.tril of a value of 1 axes", "np.tril(x[None])"),
+        (lambda x: np.column_stack([np.ones(33), x]), "ndarray of shape (33,)", "as an argument"),
+        (lambda x: np.vstack([x, np.ones(33)]), "ndarray of shape (33,)", "as an argument"),
+        (
+            lambda x: x.mean(dtype="f4"),
+            "mean() got an unexpected keyword argument 'dtype'",
+            "axis= and keepdims= alone",
+        ),
+        (lambda x: x.sum(0, 1), "sum() takes from 1 to 2 positional", "axis= and keepdims= alone"),
+        (lambda x: np.where(x > 0), "np.where of a condition alone", "compress(generate"),
+        (lambda x: np.where(popcount(x.astype("i64")), 1, 0), "bool) first, but got i64", "where((k & 1) != 0, a, b)"),
+        (lambda x: x[..., ...], "has ... 2 times", "Write it once"),
+        (lambda x: None, "line", "Return what it computes"),
+        (lambda x: np.sort(x), "np.sort has no meaning", "floats are sorted by np.sort beside"),
         (lambda x: x + np.arange(3), "ndarray of shape (3,)", "as an argument"),
     ],
 )

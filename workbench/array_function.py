@@ -291,7 +291,8 @@ def _kind(name: str, value: object) -> Kind:
             return ArrayKind(_type(name, array.dtype), array.ndim)
         case _:
             raise FieldError(
-                f"{name} was given a {type(value).__name__}", advice="Give an array, a number, or a bool or text."
+                f"{name} was given a {type(value).__name__}",
+                advice="Give an array, a number, a bool or text, or a tuple, named tuple or data class of these.",
             )
 
 

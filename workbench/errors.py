@@ -14,6 +14,7 @@ that is not one of the user's cell says whose it is: "line 22 of workbench/solve
 import os
 import sysconfig
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -178,6 +179,48 @@ class BuildError(BackendError):
 
 class RunError(StencilError):
     """A simulation cannot go on, or was asked for something its state does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideIndex:
+    """An index outside of an array: what is read there, in the names that a program has for arrays and axes.
+
+    array: what is read, empty where a scatter sends. static: its name if it is one. own: its axes, of which `axis` has
+    `extent` elements (of cells, if it is one of a grid). at: where, an index for each axis of the cells that read or
+    send.
+    """
+
+    array: str
+    static: str
+    index: int
+    own: tuple[str, ...]
+    axis: str
+    extent: int
+    of_cells: bool
+    at: tuple[tuple[str, int], ...]
+
+    def text(self, *, array: str = "", axis: str = "", place: str | None = None) -> str:
+        """It in words, also in other ones; place: of the reading cell, empty if there is one alone."""
+        count = f"{self.extent} {'cell' if self.of_cells else 'element'}{'s' * (self.extent != 1)}"
+        known = ", ".join(f"{name} = {number}" for name, number in self.at) if place is None else place
+        has = f", for {known}" if known else ""
+        has += f", but {'' if self.array else 'the result '}has {count} along {axis or self.axis}"
+        if not self.array:
+            return f"scatter sends to index {self.index}{has}"
+        return f"{array or self.array} is read at index {self.index}{has}"
+
+
+class OutsideError(RunError):
+    """An index lies outside of the array that is read, or to which a scatter sends."""
+
+    def __init__(self, outside: OutsideIndex, *, line: int | None, what: str = "") -> None:
+        """what: the sentence, if it is another one than that of `outside`."""
+        n, where = outside.extent, "" if outside.array else ", or leave these out: where="
+        advice = f"Give indices from 0 to {n - 1}{where}."
+        if n == 0:
+            advice = "Give no index where there is nothing to read." if outside.array else "Send nothing: where=."
+        super().__init__(what or outside.text(), advice=advice, line=line)
+        self.outside = outside
 
 
 class TurnsError(RunError):

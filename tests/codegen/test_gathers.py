@@ -1,6 +1,7 @@
 """Gathers: indices that are those of the cell itself are not checked, so that rows of an array are read as rows."""
 
 import re
+from itertools import count
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from workbench.errors import RunError
 from workbench.language import add, compute, fold_segments, while_loop
 
 X = np.random.default_rng(2).random((5, 7))
+NUMBERS = count()
 
 
 def text_of(function, *given, backend="openmp"):
@@ -48,7 +50,8 @@ def test_segments_are_read_in_a_loop_that_ends_at_an_index_outside():
 
 def test_an_index_outside_of_a_late_segment_is_noted_beside_others():
     lengths, columns = np.array([3, 2000, 1], np.int32), np.zeros(2004, np.int32)
-    program = wb.collective(lambda n, c, v, x, y: fold_segments(add, v * x[c] + y[c + 1], n))
+    new = float(next(NUMBERS))  # a program of its own at each call, which a seeded fault of the text needs
+    program = wb.collective(lambda n, c, v, x, y: fold_segments(add, v * x[c] + y[c + 1] + new, n))
     for place, where in ((1500, 7), (2003, -1)):
         columns[:] = 0
         columns[place] = where

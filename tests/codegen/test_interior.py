@@ -59,9 +59,9 @@ def test_what_lies_outside_is_noted_at_the_ends_and_in_other_reads():
     (cell,) = interiors(text_of(moved, x, k))
     assert cell.count("_inside") == 3
     for backend in ("reference", "openmp"):
-        with pytest.raises(RunError, match="is read at index 6, for i = 5"):
+        with pytest.raises(RunError, match="is read at index 6, for element 5"):
             program(x, k % 6, backend=backend)
-        with pytest.raises(RunError, match=r"is read at index (6|9), for i = 5"):
+        with pytest.raises(RunError, match=r"is read at index (6|9), for element 5"):
             program(x, k, backend=backend)
 
 

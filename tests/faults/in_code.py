@@ -8,6 +8,7 @@ FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_refere
 COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of_the_reference"
 SCATTERS = "backends.test_collectives:test_small_scatters_have_the_bits_of_the_reference"
 SHARED_OUT = "backends.test_collectives:test_senders_that_are_shared_out_have_the_bits_of_the_reference"
+STREAMED = "backends.test_cuda_segments:test_grid_and_block_change_no_bit"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -128,13 +129,21 @@ OF_CODE = (
           "if (length <= CHUNK) return chunk(0, length);", "return chunk(0, length);", COLLECTIVES, HOST),
     Fault("each segment begins with the first cell", "collectives", "templates",
           "begin + low, begin + high);", "low, high);", COLLECTIVES, HOST),
+    Fault("a segment that a block reads in parts begins its chunks with a part", "collectives", "templates",
+          "begin + ((next - begin) / CHUNK + 1) * CHUNK", "low + ((next - low) / CHUNK + 1) * CHUNK",
+          STREAMED, (2, 33)),
+    Fault("cells of segments are overwritten before all threads have added them", "collectives", "templates",
+          "segment.take(cells, low, high, identity, combine);\n        stencil::barrier();",
+          "segment.take(cells, low, high, identity, combine);", STREAMED, (2, 33)),
+    Fault("a last chunk that is not full is left out", "collectives", "templates",
+          "if ((next - begin) % CHUNK != 0) close(identity, combine);", "", STREAMED, (2, 33)),
     Fault("what is read at computed places is overwritten in place", "collectives", "planning.memory",
           " and not any(offset) and node not in anywhere", " and not any(offset)", COLLECTIVES, HOST),
     Fault("an index outside is noted nowhere", "collectives", "codegen.gathers",
           "uint64_t(!{inside})", "uint64_t(0)", "backends.test_collectives:test_an_index_outside_is_noted", HOST),
     Fault("a segment that stops at an index outside notes nothing", "collectives", "templates",
           "if (i == high) return lane;", "return lane;",
-          "codegen.test_gathers:test_an_index_outside_of_a_late_segment_is_noted_beside_others", HOST),
+          "codegen.test_gathers:test_an_index_outside_of_a_late_segment_is_noted_beside_others"),
     Fault("the interior begins a cell too early", "collectives", "codegen.interior",
           "below, above = max(0, *(-move for move in moves.values())),",
           "below, above = max(0, *(-move - 1 for move in moves.values())),",

@@ -222,7 +222,11 @@ def test_graphs_of_many_cuts_grow_as_the_steps(function):
 @pytest.mark.parametrize(
     ("function", "error", "what"),
     [
-        (lambda x, c: x[c], RunError, r"line \d+: x is read at index 3, for j = 0, but has 3 elements along i"),
+        (
+            lambda x, c: x[c],
+            RunError,
+            r"line \d+: x is read at index 3, for element 0, but has 3 elements along axis 0",
+        ),
         (lambda x, c: x[7] + x, ShapeError, "x along axis 0 has 3 elements, none at 7"),
         (lambda x, c: x[[0, 3]], ShapeError, "x along axis 0 has 3 elements, none at 3"),
         (lambda x, c: x[-4] + x, ShapeError, "x along axis 0 has 3 elements, none at -4"),

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
-from workbench.errors import StencilError
+from workbench.errors import StencilError, TraceError
 from workbench.graph.parse import parse
 from workbench.language import fold, generate, scan, scatter, where
 
@@ -134,6 +134,23 @@ output("place", best[1])
     np.testing.assert_array_equal(machine(A=rows)["place"], rows.argmax(axis=1))
     named = {name for node in machine.graph.kernels[0].nodes for name in node.names}
     assert not {"more", "a", "b"} & named
+
+
+def test_structured_arrays_are_read_by_names_and_elements():
+    given = np.zeros(4, [("mass", "f8"), ("count", "i4")])
+    given["mass"], given["count"] = [0.5, 2.0, 1.0, 4.0], [3, 1, 2, 0]
+
+    def function(s):
+        last = s[-1]
+        return s["mass"] * s["count"], s[1:]["mass"], s[s["count"]].mass, last["mass"] + last.count, s[::-1]
+
+    *found, turned = wb.collective(function)(given, backend="openmp")
+    expected = [given["mass"] * given["count"], given["mass"][1:], given["mass"][given["count"]], 4.0]
+    for mine, exact in zip(found, expected, strict=True):
+        assert mine.tolist() == np.asarray(exact).tolist()
+    assert turned.tolist() == given[::-1].tolist()
+    with pytest.raises(TraceError, match=r"no field 'size'(.*\n)*Use one of mass, count\."):
+        wb.collective(lambda s: s["size"])(given)
 
 
 def test_structured_arrays_come_and_go_and_numbers_of_all_types_are_components():

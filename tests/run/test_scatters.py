@@ -98,7 +98,7 @@ def test_no_destinations_and_no_senders():
     for backend in ("reference", "openmp", "cuda-sim"):
         assert program(np.zeros(0), np.zeros(0, np.int64), np.zeros(0), backend=backend).shape == (0,)
         assert program(np.ones(3), np.zeros(0, np.int64), np.zeros(0), backend=backend).tolist() == [1, 1, 1]
-        with pytest.raises(RunError, match="scatter sends to index 0, for j = 0, but the result has 0 elements"):
+        with pytest.raises(RunError, match="scatter sends to index 0, for element 0, but the result has 0 elements"):
             program(np.zeros(0), np.zeros(1, np.int64), np.ones(1), backend=backend)
 
 
@@ -113,7 +113,7 @@ def test_an_index_outside_is_an_error_unless_it_is_not_sent(backend, index):
     assert program(np.zeros(BINS), bins, wanted, backend=backend).tolist() == expected
     with pytest.raises(RunError) as caught:
         program(np.zeros(BINS), bins, np.ones(3, np.bool_), backend=backend)
-    message = f"scatter sends to index {index}, for j = 1, but the result has 7 elements along i"
+    message = f"scatter sends to index {index}, for element 1, but the result has 7 elements along axis 0"
     assert message in str(caught.value)
     assert str(caught.value).startswith("line ")
     assert str(caught.value).endswith("Give indices from 0 to 6, or leave these out: where=.")
@@ -125,7 +125,7 @@ def test_an_index_outside_is_an_error_where_senders_are_shared_out(place):
     bins = np.arange(40000) % BINS
     assert program(np.zeros(BINS, int), bins, backend="openmp", threads=2).tolist() == np.bincount(bins).tolist()
     bins[place] = BINS
-    with pytest.raises(RunError, match=f"scatter sends to index 7, for j = {place}, but the result has 7 elements"):
+    with pytest.raises(RunError, match=f"scatter sends to index 7, for element {place}, but the result has 7 elements"):
         program(np.zeros(BINS, int), bins, backend="openmp", threads=2)
 
 

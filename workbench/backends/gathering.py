@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from workbench.amounts import counted
 from workbench.codegen.gathers import noted
-from workbench.errors import RunError
-from workbench.graph import GLOBAL, Arith, Axis, Gather, Join, Load, Node, Rank, Scan, Scatter, SegmentedReduce
+from workbench.errors import OutsideError, OutsideIndex, RunError
+from workbench.graph import GLOBAL, Arith, Gather, Join, Load, Node, Rank, Scan, Scatter, SegmentedReduce, Space
 from workbench.graph.joins import join_in_order
 from workbench.graph.operators import Array
 from workbench.graph.ranks import places_in_order
@@ -128,16 +127,9 @@ def _scattered(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -
 
 def _sent_outside(
     nodes: tuple[Node, ...], index: int, cell: tuple[int, ...], there: tuple[int, ...], extents: tuple[int, ...]
-) -> RunError:
-    own, senders = nodes[index].space, nodes[nodes[index].operands[1]].space
-    assert own is not None
-    assert senders is not None
-    axis, wrong, n = next((a, i, n) for a, i, n in zip(own.axes, there, extents, strict=True) if not 0 <= i < n)
-    sender = ", ".join(f"{a.name} = {i}" for a, i in zip(senders.axes, cell, strict=True))
-    return RunError(
-        f"scatter sends to index {wrong}, for {sender}, but the result has {_places(n, axis)}",
-        advice=f"Give indices from 0 to {n - 1}, or leave these out: where=." if n else "Send nothing: where=.",
-        line=nodes[index].spans[0].line if nodes[index].spans else None,
+) -> OutsideError:
+    return _told(
+        nodes[index], ("", ""), nodes[index].space, nodes[nodes[index].operands[1]].space, cell, there, extents
     )
 
 
@@ -190,20 +182,33 @@ def noted_error(plan: Plan, kernel: str, bits: int) -> RunError:
 
 def _outside(
     nodes: tuple[Node, ...], gather: int, cell: tuple[int, ...], index: tuple[int, ...], extents: tuple[int, ...]
-) -> RunError:
-    axes, at = nodes[nodes[gather].operands[0]].space, nodes[gather].space
-    assert axes is not None
-    assert at is not None
-    pairs = zip(axes.axes, index, extents, strict=True)
-    axis, wrong, n = next((axis, i, n) for axis, i, n in pairs if not 0 <= i < n)
-    place = ", ".join(f"{own.name} = {i}" for own, i in zip(at.axes, cell, strict=True))
-    name = gathered_name(nodes, gather)
-    return RunError(
-        f"{name} is read at index {wrong}, for {place}, but has {_places(n, axis)}",
-        advice=f"Give indices from 0 to {n - 1}." if n else "Give no index where there is nothing to read.",
-        line=nodes[gather].spans[0].line if nodes[gather].spans else None,
+) -> OutsideError:
+    source = nodes[nodes[gather].operands[0]]
+    static = source.instruction.name if isinstance(source.instruction, Load) else ""
+    names = (gathered_name(nodes, gather), static)
+    return _told(nodes[gather], names, source.space, nodes[gather].space, cell, index, extents)
+
+
+def _told(
+    node: Node,
+    names: tuple[str, str],
+    own: Space | None,
+    cells: Space | None,
+    cell: tuple[int, ...],
+    index: tuple[int, ...],
+    extents: tuple[int, ...],
+) -> OutsideError:
+    """The error for the first of the indices that lies outside of an array with the axes `own`."""
+    assert own is not None
+    assert cells is not None
+    axis, wrong, n = next((a, i, n) for a, i, n in zip(own.axes, index, extents, strict=True) if not 0 <= i < n)
+    outside = OutsideIndex(
+        *names,
+        index=wrong,
+        own=tuple(each.name for each in own.axes),
+        axis=axis.name,
+        extent=n,
+        of_cells=axis.kind == "grid",
+        at=tuple((each.name, i) for each, i in zip(cells.axes, cell, strict=True)),
     )
-
-
-def _places(number: int, axis: Axis) -> str:
-    return f"{counted(number, 'cell' if axis.kind == 'grid' else 'element')} along {axis.name}"
+    return OutsideError(outside, line=node.spans[0].line if node.spans else None)

@@ -196,6 +196,18 @@ class OpenmpInstance:
         slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
         words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
         self._scalar_slots: Array = np.array(words, np.int64)
+        # NumPy takes a microsecond to tell an address, and a call with a loop of whole arrays makes several marches.
+        self._addresses = {
+            "shape": self._shape.ctypes.data,
+            "slots": self._slots.ctypes.data,
+            "tags": self._tags.ctypes.data,
+            "globals": self._globals.ctypes.data,
+            "scalar_slots": self._scalar_slots.ctypes.data,
+            "tiles": self._tiles.ctypes.data if self._tiles.size else None,
+            "scratch": self._scratch.cells.ctypes.data,
+            "laps": self._stopwatch.laps.ctypes.data,
+        }
+        self._timed = self._stopwatch.timed.ctypes.data
         for static in (*plan.graph.params, *plan.graph.scalars):
             self.write_global(static.name, static.default or 0)
 
@@ -329,21 +341,14 @@ class OpenmpInstance:
             block_bytes=self._globals.nbytes,
             condition_rows=rows.ctypes.data,
             condition_values=values.ctypes.data,
-            scalar_slots=self._scalar_slots.ctypes.data,
             stop=request.stop.word.ctypes.data,
             seconds=request.seconds,
             pace=self._paces[march_kernel],
-            shape=self._shape.ctypes.data,
-            slots=self._slots.ctypes.data,
-            tags=self._tags.ctypes.data,
-            globals=self._globals.ctypes.data,
             ahead=ahead.ctypes.data,
-            scratch=self._scratch.cells.ctypes.data,
             observed_steps=observed_steps.ctypes.data,
             observed_values=observed.ctypes.data,
-            laps=self._stopwatch.laps.ctypes.data,
-            timed=self._stopwatch.timed[march_kernel].ctypes.data,
-            tiles=self._tiles.ctypes.data if self._tiles.size else None,
+            timed=self._timed + march_kernel * self._stopwatch.timed.strides[0],
+            **self._addresses,
         )
         return PreparedMarch(march, observed_steps, observed, (rows, values, ahead, request.stop))
 

@@ -109,9 +109,16 @@ def collective_code(
         inner.row,
         inner.cell,
         _stopping_cell(within, values, inner, *before),
+        bool(inner.arrays) and (len(axes) or writer.dim) == 1 and _follow(writer, *places),
     )
     shapes = collective_shapes(writer, subkernel.axes, code, (*(a.node for a in inner.arrays), values))
     return CollectiveCode(code, inner, shapes, None, segmenting)
+
+
+def _follow(writer: KernelWriter, starts: int, lengths: int) -> bool:
+    """Whether each segment begins where those before end: at the exclusive sums of the lengths."""
+    node = writer.nodes[starts]
+    return node.instruction == Scan("sum", 0, exclusive=True) and node.operands == (lengths,)
 
 
 def _stopping_cell(

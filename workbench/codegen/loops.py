@@ -81,6 +81,7 @@ class Segmenting:
 
     rank: axes of the cells; 2 where each segment has a line of its own. bit: which notes that segments do not fit.
     stopping: `cell` once more, which ends the loop where something outside would be read; () where nothing is.
+    streams: whether segments lie one after another in one line, and their cells read arrays.
     """
 
     cells: str
@@ -97,6 +98,7 @@ class Segmenting:
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
     stopping: tuple[Statement, ...]
+    streams: bool
 
 
 @dataclass(frozen=True, slots=True)

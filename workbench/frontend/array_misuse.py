@@ -46,7 +46,7 @@ OF_ELEMENTS = {
     "sinc": "np.where(x == 0, 1.0, np.sin(pi * x) / (pi * x))",
 }
 """Instead of functions that take each element for itself, in cells and functions of arrays."""
-_PLACES = "compress(generate(x.shape, lambda i: i), x.astype(bool))"
+PLACES = "compress(generate(x.shape, lambda i: i), x.astype(bool))"
 _DIAGONAL = "x[i, i] with i = generate(x.shape[0], lambda i: i)"
 _ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
 _EDGES = "np.sum(edges[None, :] <= x[:, None], axis=1)"
@@ -57,8 +57,9 @@ _INSTEAD = {
     "allclose": f"np.all({_CLOSE})",
     "arange": "generate(x.shape[0], lambda i: i)",
     "argpartition": "ranks(keys, bits) of whole numbers, which says where each element goes",
-    "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
-    "argwhere": _PLACES,
+    "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes; the places of floats are found "
+    "by np.argsort beside the function, with arrays of NumPy",
+    "argwhere": PLACES,
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
     "array_equal": "np.all(a == b)",
     "array_split": "slices: x[:n] and x[n:]",
@@ -84,7 +85,7 @@ _INSTEAD = {
     "eye": _UNIT,
     "fill": "np.full_like(x, value)",
     "fill_diagonal": "np.where(generate(x.shape, lambda i, j: i == j), value, x)",
-    "flatnonzero": _PLACES,
+    "flatnonzero": PLACES,
     "flatten": "x.ravel()",
     "fliplr": "np.flip(x, 1)",
     "flipud": "np.flip(x, 0)",
@@ -116,7 +117,7 @@ _INSTEAD = {
     "nanmean": "np.nansum(x) / np.sum(~np.isnan(x))",
     "nanmin": f"np.min({_WITHOUT_NAN.format('inf')})",
     "nanprod": f"np.prod({_WITHOUT_NAN.format('1.0')})",
-    "nonzero": _PLACES,
+    "nonzero": PLACES,
     "ones": "generate(x.shape, lambda *i: 1.0)",
     "percentile": _ELSEWHERE.format("percentile"),
     "put": "scatter(None, x, places, values)",
@@ -130,7 +131,8 @@ _INSTEAD = {
     "rot90": "np.flip(x.T, 0)",
     "row_stack": "np.vstack((x, y))",
     "searchsorted": "np.sum(edges[None, :] < x[:, None], axis=1)",
-    "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort",
+    "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort; "
+    "floats are sorted by np.sort beside the function, with arrays of NumPy",
     "split": "slices: x[:n] and x[n:]",
     "take_along_axis": "x[rows, places] with rows = generate(places.shape, lambda i, j: i)",
     "tensordot": "np.einsum",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from workbench.frontend.trace import Operand, Positions, Term, Trace, current_tr
 from workbench.frontend.type_names import TypeName
 from workbench.frontend.ufunc_methods import ufunc_method
 from workbench.frontend.value import Value, operand, term_of, wrap
-from workbench.graph.types import BOOL, F64, I64
+from workbench.frontend.whole_powers import array_power
+from workbench.graph.types import BOOL, F32, F64, I64
 
 
 class ArrayValue(Value):
@@ -114,6 +115,12 @@ class ArrayValue(Value):
     def __rmatmul__(self, other: object) -> Value:
         return wrap(matrix_product(operand(other), term_of(self)))
 
+    def __pow__(self, other: object) -> Value:
+        return wrap(array_power(operand(self), operand(other)))
+
+    def __rpow__(self, other: object) -> Value:
+        return wrap(array_power(operand(other), operand(self)))
+
     def sum(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The sum over an axis or several, over all without; conditions and narrow integers are counted in i64."""
         return wrap(reduced("sum", term_of(self), axis, keepdims))
@@ -183,6 +190,10 @@ class ArrayValue(Value):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if ufunc is np.matmul and method == "__call__" and not options:
             return wrap(matrix_product(operand(inputs[0]), operand(inputs[1])))
+        if ufunc is np.power and method == "__call__" and not options:
+            return wrap(array_power(operand(inputs[0]), operand(inputs[1])))
+        if ufunc is np.sign and method == "__call__" and not options and term_of(self).type in (F32, F64):
+            return cast(Value, np.where(self == self, wrap(apply("sign", term_of(self))), self))  # NaN stays
         if method != "__call__":
             return ufunc_method(ufunc.__name__, method, inputs, options)
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -297,7 +308,12 @@ def _reshape(a: ArrayValue, shape: object) -> Value:
 def _expand_dims(a: ArrayValue, axis: int) -> Value:
     term = term_of(a)
     order = order_of(term)
-    place = axis if axis >= 0 else axis + len(order) + 1
+    if type(axis) is not int or not -len(order) - 1 <= axis <= len(order):
+        raise TraceError(
+            f"{term.trace.text_here('np.expand_dims')}: axis {axis!r} of {len(order) + 1} axes",
+            advice=f"Give a number from {-len(order) - 1} to {len(order)}.",
+        )
+    place = axis % (len(order) + 1)
     return wrap(term.in_order((*order[:place], None, *order[place:])))
 
 

@@ -7,10 +7,11 @@ and the body runs once more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from workbench.errors import ShapeError
 from workbench.frontend.attempts import TraceAgainError
 from workbench.graph import Axis
 from workbench.graph.spaces import NamedExtent
@@ -86,7 +87,49 @@ class QuotientOrigin:
         return "an axis of a reshaped array"
 
 
-AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin
+@dataclass(frozen=True, slots=True)
+class ComputedOrigin:
+    """A length that is computed of others by an operator of LENGTH_OPERATORS; line: where, for errors of a call."""
+
+    operator: str
+    of: tuple[AnyOrigin, ...]
+    line: int | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"an array of length {self.formula()}"
+
+    def formula(self, inside: bool = False) -> str:
+        """It as it may be written; inside: as a part of another one."""
+        first, second = (_written(each) for each in self.of)
+        sign = _SIGNS.get(self.operator)
+        if sign is None:
+            return f"np.{self.operator}({first}, {second})"
+        return f"({first} {sign} {second})" if inside else f"{first} {sign} {second}"
+
+
+LENGTH_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "floor_divide": lambda a, b: a // b if b else 0,
+    "minimum": min,
+    "maximum": max,
+}
+"""By what lengths are computed of others, as programs compute whole numbers (semantics §2)."""
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//"}
+
+
+def _written(origin: AnyOrigin) -> str:
+    match origin:
+        case Origin(argument, number):
+            return f"{argument}.shape[{number}]" if argument else str(number)
+        case ComputedOrigin():
+            return origin.formula(inside=True)
+        case _:
+            return f"({origin})"
+
+
+AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin | ComputedOrigin
 Place = tuple[tuple[int, ...], int]
 """By what axes are sorted."""
 View = Cut | LeastOrigin
@@ -94,7 +137,10 @@ View = Cut | LeastOrigin
 
 
 def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
-    """The length, for arguments of these shapes. What cannot be left of a shape is 0."""
+    """The length, for arguments of these shapes. What cannot be left of a shape is 0.
+
+    Raises ShapeError for a computed length below 0.
+    """
     match origin:
         case Origin(argument, number):
             return shapes[argument][number] if argument else number
@@ -108,6 +154,15 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
             return prod(extent_of(each, shapes) for each in of_all)
         case QuotientOrigin(whole, rest):
             return extent_of(ProductOrigin(whole), shapes) // max(extent_of(ProductOrigin(rest), shapes), 1)
+        case ComputedOrigin(operator, of_all, line):
+            found = LENGTH_OPERATORS[operator](*(extent_of(each, shapes) for each in of_all))
+            if found < 0:
+                raise ShapeError(
+                    f"the length {origin.formula()} is {found}",
+                    advice="Give arrays for which it is 0 or more, or write np.maximum(length, 0).",
+                    line=line,
+                )
+            return found
 
 
 def trimmed(cut: View) -> tuple[int, int] | None:
@@ -185,6 +240,20 @@ class AxisTable:
             self._known[known] = len(self.origins)
             self.origins.append(origin)
         return self.root(self._known[known])
+
+    def is_one(self, axis: Axis) -> bool:
+        """Whether an axis has one element for all arguments."""
+        known = self._known.get(Origin("", 1))
+        return known is not None and self.length_of(axis) == self.root(known)
+
+    def is_one_at_most(self, axis: Axis) -> bool:
+        """Whether an axis has one element for all arguments, or none: x[:1], x[-1:]."""
+        origin = self.origin(axis)
+        if self.is_one(axis) or not isinstance(origin, CutOrigin):
+            return self.is_one(axis)
+        start, stop, step = origin.cut
+        first = start or 0
+        return step == 1 and (stop == first + 1 if first != -1 else stop is None)
 
     def element(self, origin: AnyOrigin, meeting: Meeting) -> int:
         """The length one of a slice that takes one element, as a call checks."""

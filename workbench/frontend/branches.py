@@ -12,6 +12,7 @@ from typing import Any
 from workbench.errors import TraceError
 from workbench.frontend.loops import carried_types, names_of, next_values
 from workbench.frontend.operations import apply
+from workbench.frontend.promotion import without_ones
 from workbench.frontend.trace import Operand, Term, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.frontend.while_loops import no_condition, once_if, own_value
@@ -30,7 +31,8 @@ def branch(
     trace = current_trace("branch")
     text = trace.text_here("branch")
     no_condition(trace, text)
-    starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    begins = start if isinstance(start, tuple | list) else (start,)
+    starts = [without_ones(own_value(operand(each))) for each in begins]
     for what, given in (("then", then), ("otherwise", otherwise)):
         if not callable(given) and not (given is None and what == "otherwise"):
             raise TraceError(f"{text}: {what} is {given!r}", advice="Give a function: lambda u: 0.5 * u.")

@@ -18,8 +18,9 @@ from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Me
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.compression import Compressed
-from workbench.frontend.positions import FunctionPositions, Reading, order_of
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import constant, number_type
+from workbench.frontend.readings import Access, Reading
 from workbench.frontend.structures import rebuilt, stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
@@ -90,7 +91,7 @@ class TracedFunction:
 
     leaves: where the values of the graph's arrays and params are found among the arguments: ("xs",), ("state", 0).
     readings: the graph's arrays and what they are read from. lengths: one an axis of the graph. sizes: numbers of
-    elements that must be equal, for what is reshaped.
+    elements that must be equal, for what is reshaped. accesses: what lines read at computed places.
     """
 
     traced: Traced
@@ -100,6 +101,7 @@ class TracedFunction:
     rebuild: Rebuild
     lengths: tuple[Length, ...]
     sizes: tuple[Length, ...]
+    accesses: tuple[Access, ...]
 
 
 def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedFunction:
@@ -127,7 +129,10 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         _drop_unused(trace)
         ended.append((positions, leaves, tuple(results), rebuild))
 
-    traced = trace_called(function, call, name=name, dtype=dtype)
+    try:
+        traced = trace_called(function, call, name=name, dtype=dtype)
+    except TraceError as error:
+        raise error.located(function.__code__.co_firstlineno) from None  # what is wrong with the function as a whole
     positions, leaves, results, rebuild = ended[-1]
     kept = {static.name for static in traced.graph.statics}
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
@@ -140,7 +145,7 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         if table.root(number) == number and number not in axes and (isinstance(origin, ProductOrigin) or number == one)
     ]
     sizes = tuple(_length(table, number) for number in checked)
-    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes)
+    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes, tuple(positions.accesses))
 
 
 _Leaves = dict[str, tuple[str, *tuple[int, ...]]]

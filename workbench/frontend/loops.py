@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import check_storable
-from workbench.frontend.promotion import cast_term, common_type, convert, meet, meeting_space, number_type
+from workbench.frontend.promotion import cast_term, common_type, convert, meet, meeting_space, number_type, without_ones
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.graph import (
@@ -65,7 +65,7 @@ def _looped(
     what: str, body: Callable[..., object], while_: Callable[..., object] | None, start: object, most: object
 ) -> Any:  # noqa: ANN401  # as the start
     trace = current_trace(what)
-    starts = [operand(each) for each in (start if isinstance(start, tuple | list) else (start,))]
+    starts = [without_ones(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     limit = _turns(what, operand(most))
     if not starts:
         raise TraceError(f"{what} carries no value", advice="Give start=, a value or a tuple of values.")

@@ -27,8 +27,11 @@ from workbench.graph.types import BOOL, F64, I64
 
 
 def _place(a: Value, axis: object, name: str) -> int:
-    """The number of one axis, counted from the first."""
-    return own_positions(term_of(a), axis, name)[0]
+    """The number of one axis, counted from the first. Raises TraceError for several."""
+    found = own_positions(term_of(a), axis, name)
+    if len(found) != 1:
+        raise TraceError(f"np.{name} over the axes {axis!r}", advice="Name one axis.")
+    return found[0]
 
 
 def _along(rank: int, place: int, part: object) -> tuple[object, ...]:
@@ -36,8 +39,10 @@ def _along(rank: int, place: int, part: object) -> tuple[object, ...]:
     return tuple(part if number == place else slice(None) for number in range(rank))
 
 
-def _rank(a: Value) -> int:
-    return len(order_of(term_of(a)))
+def _rank(a: object) -> int:
+    """How many axes it has. Raises TraceError for an array of NumPy, which no program holds."""
+    given = operand(a)
+    return len(order_of(given)) if isinstance(given, Term) else 0
 
 
 def _roll(a: Any, shift: object, axis: object = None) -> Value:  # noqa: ANN401  # an array value
@@ -233,6 +238,21 @@ def _selected(condlist: Sequence[Any], choicelist: Sequence[Any], default: objec
     return found
 
 
+def _clipped(
+    a: Any,  # noqa: ANN401  # an array value, as below
+    a_min: Any = None,  # noqa: ANN401
+    a_max: Any = None,  # noqa: ANN401
+    *,
+    min: Any = None,  # noqa: ANN401
+    max: Any = None,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    for low in (a_min, min):
+        a = a if low is None else np.maximum(a, low)
+    for high in (a_max, max):
+        a = a if high is None else np.minimum(a, high)
+    return a
+
+
 def _averaged(a: Any, axis: object = None, weights: Any = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
     if weights is None:
         return a.mean(axis, keepdims=keepdims)
@@ -249,6 +269,9 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:  # 
 
 def _triangle(is_upper: bool) -> Callable[..., Any]:
     def function(m: Any, k: int = 0) -> Any:  # noqa: ANN401  # an array value
+        if _rank(m) < 2:
+            name = f"np.tri{'u' if is_upper else 'l'}"
+            raise TraceError(f"{name} of a value of {_rank(m)} axes", advice=f"Give two, as x[None]: {name}(x[None]).")
         rows, columns = index_along(term_of(m), _rank(m) - 2), index_along(term_of(m), _rank(m) - 1)
         is_kept: Any = columns - rows >= k if is_upper else columns - rows <= k
         return np.where(is_kept, m, _filled(m, 0))
@@ -306,6 +329,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "column_stack": _columns,
     "squeeze": _squeezed,
     "select": _selected,
+    "clip": _clipped,
     "average": _averaged,
     "vdot": lambda a, b: (a * b).sum(),
     "trapezoid": _trapezoid,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import Origin, SumOrigin
+from workbench.frontend.axis_table import AnyOrigin, Origin, SumOrigin
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term, constant
 from workbench.frontend.trace import Operand, Term, current_trace
@@ -16,11 +16,12 @@ from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.frontend.windows import windows
 from workbench.graph.types import BOOL
 
-_Widths = list[tuple[int, int]]
+_Width = int | Value
+_Widths = list[tuple[_Width, _Width]]
 
 
 def pad(array: Any, pad_width: object, mode: str = "constant", constant_values: Any = 0) -> Any:  # noqa: ANN401  # an array value
-    """np.pad; pad_width: whole numbers that are known. Elements of the array are read at computed places.
+    """np.pad; pad_width: known whole numbers, or lengths. Elements of the array are read at computed places.
 
     A constant is joined to the array, which may be empty then, and whose rows are read as they are.
     """
@@ -39,8 +40,8 @@ def pad(array: Any, pad_width: object, mode: str = "constant", constant_values: 
     for axis, (before, after) in zip(order_of(whole), widths, strict=True):
         assert axis is not None
         own = table.origin(axis)
-        padded = SumOrigin((Origin("", before), own, Origin("", after)))
-        lengths.append(table.length_of(axis) if not (before or after) else table.length(padded))
+        padded = SumOrigin((_origin(positions, before), own, _origin(positions, after)))
+        lengths.append(table.length_of(axis) if _is_nothing(before) and _is_nothing(after) else table.length(padded))
     inner: Any = wrap(whole)
 
     def element(*place: Any) -> Any:  # noqa: ANN401  # an index along each axis
@@ -59,17 +60,27 @@ def _surrounded(positions: FunctionPositions, array: Term, widths: _Widths, valu
     for place, sides in enumerate(widths):
         parts: list[Any] = [made]
         for number, width in enumerate(sides):
-            if width:
+            if not _is_nothing(width):
                 parts.insert(2 * number, _block(positions, term_of(made), place, width, given))
         made = np.concatenate(parts, place)
     return made
 
 
-def _block(positions: FunctionPositions, beside: Term, place: int, width: int, value: Operand) -> Value:
+def _origin(positions: FunctionPositions, width: _Width) -> AnyOrigin:
+    if isinstance(width, int):
+        return Origin("", width)  # which gets no number of its own in the table
+    return positions.table.origins[positions.length_of(width)]
+
+
+def _is_nothing(width: _Width) -> bool:
+    return isinstance(width, int) and width == 0
+
+
+def _block(positions: FunctionPositions, beside: Term, place: int, width: _Width, value: Operand) -> Value:
     """An array of one number, as wide along one axis, and as long as another array along the others."""
     table = positions.table
     lengths = [table.length_of(axis) for axis in order_of(beside) if axis is not None]
-    lengths[place] = table.length(Origin("", width))
+    lengths[place] = table.length(_origin(positions, width))
     if isinstance(value, Term):
         made = cast_term(value, beside.type)
         return wrap(positions.generate_along(lengths, lambda *_: wrap(made)))
@@ -124,12 +135,15 @@ def _widths(given: object, rank: int) -> _Widths:
     if len(pairs) != rank or any(len(pair) != 2 or not all(map(_is_width, pair)) for pair in pairs):
         raise TraceError(
             f"{text}: widths {given!r} for {axes}",
-            advice="Give whole numbers that are known while the function is traced: 1, (1, 2) or ((1, 1), (2, 2)).",
+            advice="Give whole numbers that are known while the function is traced, or lengths such as x.shape[0] - 1: "
+            "1, (1, 2) or ((1, 1), (2, 2)).",
         )
-    return [(int(before), int(after)) for before, after in pairs]
+    return [(before, after) for before, after in pairs]
 
 
 def _is_width(value: object) -> bool:
+    if isinstance(value, Value):
+        return not term_of(value).is_local
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 

@@ -143,10 +143,10 @@ def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
             raise TraceError(f"where needs a condition, not {condition!r}", advice="Compare first: where(u > 0, a, b).")
         return yes if condition else no
     if condition.type != BOOL:
-        raise TraceError(
-            f"where needs a condition (bool) first, but got {condition.type}",
-            advice="Compare first: where(u > 0, a, b).",
-        )
+        advice = "Compare first: where(u > 0, a, b)."
+        if condition.type.is_integer:
+            advice = "Compare first, in parentheses: where((k & 1) != 0, a, b)."
+        raise TraceError(f"where needs a condition (bool) first, but got {condition.type}", advice=advice)
     type_ = common_type(trace, (yes, no))
     met, order = meet((condition, yes, no))
     space = meeting_space(trace, met)

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, View, followed
+from workbench.frontend.computed_lengths import computed_origin
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
+from workbench.frontend.readings import Access, Order, Reading
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
@@ -23,23 +25,7 @@ from workbench.graph.types import BOOL, I64
 _MOST_RENAMED = 500
 """Values that are made along other axes in an attempt that counts for nothing, before the next one begins."""
 
-Order = tuple[Axis | None, ...]
 _Cuts = tuple[tuple[View, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One way in which an argument is read: the static, and for each of its axes the argument's position.
-
-    cuts: for each position of the argument what is taken of it, one after the other. shape: the lengths to which it is
-    reshaped before, none if it is not.
-    """
-
-    static: str
-    argument: str
-    positions: tuple[int, ...]  # fewer than the argument has where an element is taken, whose axis is gone
-    cuts: tuple[tuple[View, ...], ...]
-    shape: tuple[AnyOrigin, ...] = ()
 
 
 @dataclass(slots=True)
@@ -50,6 +36,7 @@ class FunctionPositions:
     table: AxisTable
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
+    accesses: set[Access] = field(default_factory=set)
     _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
     _renamed: int = 0  # values made along other axes since lengths were joined
 
@@ -76,11 +63,43 @@ class FunctionPositions:
                 f"cannot be combined with one of {high}",
                 advice=f"Say which axes it has: x[{example}] is the same along the others.",
             )
+        rank = ranks.pop() if ranks else 0
+        if any(map(self._differ, zip(*map(order_of, terms), strict=True))):
+            operands = [self._without_ones(o, terms) if isinstance(o, Term) else o for o in operands]
+            terms = [o for o in operands if isinstance(o, Term) and o.order]
         order: list[Axis | None] = []
-        for position in range(ranks.pop() if ranks else 0):
+        for position in range(rank):
             order.append(self._agreed(terms, position, order))
         met = [o if not isinstance(o, Term) else self.along(o, order) for o in operands]
         return met, tuple(order)
+
+    def _differ(self, along: Sequence[Axis | None]) -> bool:
+        """Whether not all axes at a position are of one length, as far as is known."""
+        return len({self.table.length_of(axis) for axis in along if axis is not None}) > 1
+
+    def _without_ones(self, term: Term, others: Sequence[Term]) -> Term:
+        """The value along axes of None where it has one element and others have more, or may have, as in NumPy."""
+        gone: dict[Axis, Target] = {}
+        for position, axis in enumerate(order_of(term)):
+            along = [order_of(other)[position] for other in others]
+            if axis is None or not self._differ(along):
+                continue
+            longer = [each for each in along if each is not None and not self.table.is_one_at_most(each)]
+            if longer and self.table.is_one_at_most(axis):
+                gone[axis] = self._gone(axis)
+        return self.rename(term, gone)
+
+    def _gone(self, axis: Axis) -> Target:
+        """What is left of an axis of one element; a call checks that it has one."""
+        if not self.table.is_one(axis):
+            self.table.element(self.table.origin(axis), Meeting(self.trace.here().line, self.trace.text_here()))
+        return Target(None, (0, 1, 1))
+
+    def without_ones(self, term: Term) -> Term:
+        """The value along axes of None where it has one element, but for one that has no other axes."""
+        axes = [axis for axis in order_of(term) if axis is not None]
+        ones = [axis for axis in axes if self.table.is_one_at_most(axis)]
+        return term if len(ones) == len(axes) else self.rename(term, {axis: self._gone(axis) for axis in ones})
 
     def wider(self, held: Term, made: Operand) -> tuple[Space, Order]:
         """The axes of what is now `held` and now `made`, those of `held` where it has them."""
@@ -242,6 +261,10 @@ class FunctionPositions:
             term = spread(term, space).in_order(term.order)
         return self.fold(operator, term, numbers)
 
+    def note_access(self, array: Order, cells: Order) -> None:
+        """Note what the line reads at computed places, or sends to, for errors of a call."""
+        self.accesses.add(Access(self.trace.here().line, array, cells))
+
     def own_axis(self, term: Term, axis: object, what: str) -> int:
         """The number, among the value's axes in the program's order, of the one axis that is named."""
         numbers = own_positions(term, axis, what)
@@ -294,18 +317,24 @@ class FunctionPositions:
     def length_of(self, given: object) -> int:
         """The length that a whole number is, or that of an array's axis."""
         made = operand(given)
-        if isinstance(made, Term) and isinstance(made.node.instruction, LoadSize):
-            name = self.trace.axis_names[made.node.instruction.axis]
-            axis = next(each for each in self.trace.space.axes if each.name == name)
-            return self.table.length_of(axis)
         if isinstance(made, Term):
-            raise TraceError(
-                f"{self.trace.text_here('this shape')}: a length is computed, or a number that is given at the call",
-                advice="Use lengths of arrays, x.shape[0], or whole numbers; a tuple of them may be an argument.",
-            )
+            origin = computed_origin(made, lambda axis: self.table.origins[self._size(axis)])
+            if origin is None:
+                raise TraceError(
+                    f"{self.trace.text_here('this shape')}: a length is computed, or a number given at the call",
+                    advice="Use lengths of arrays, x.shape[0], whole numbers, and what + - * // make of them. A number "
+                    "that is given in a tuple is known: f(x, (5,)).",
+                )
+            instruction = made.node.instruction
+            return self._size(instruction.axis) if isinstance(instruction, LoadSize) else self.table.length(origin)
         if isinstance(made, bool) or not isinstance(made, int) or made < 0:
             raise TraceError(f"{made!r} is no length", advice="Give a whole number from 0.")
         return self.table.length(Origin("", made))
+
+    def _size(self, axis: int) -> int:
+        """The length, by its number in the table, of the axis of that number among the names of axes."""
+        name = self.trace.axis_names[axis]
+        return self.table.length_of(next(each for each in self.trace.space.axes if each.name == name))
 
     def fold(self, name: str | Region, term: Term, positions: Sequence[int]) -> Term:
         """The fold over these positions, in the order of the program's axes."""

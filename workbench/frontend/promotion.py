@@ -83,6 +83,13 @@ def meet(operands: Sequence[Operand]) -> tuple[Sequence[Operand], Order]:
     return (operands, None) if found is None else found.meet(operands)
 
 
+def without_ones(given: Operand) -> Operand:
+    """A first value of a loop without axes of one element, along which turns may make more; of a cell as it is."""
+    if not isinstance(given, Term) or given.trace.positions is None:
+        return given
+    return given.trace.positions.without_ones(given)
+
+
 def meeting_space(trace: Trace, operands: Sequence[Operand]) -> Space:
     """The space in which the operands meet: all axes of the Locals in the machine's order; without Locals, Global.
 

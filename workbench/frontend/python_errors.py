@@ -27,6 +27,9 @@ def explain_error(error: Exception, text: str) -> TraceError:
         advice = _about_arguments(error, found["name"], text) or advice
     if "values to unpack" in said:
         advice = "Unpack as many names as there are components; --dim says how many a vector has."
+    if said.startswith("ArrayValue."):
+        said = said.removeprefix("ArrayValue.")
+        advice = "Give axis= and keepdims= alone; cast and choose elements before."
     if "for divmod()" in said:
         advice = f"Write {UFUNCS['divmod']}."
     return TraceError(f"{type(error).__name__}: {said}", advice=advice)

@@ -7,6 +7,7 @@ from typing import Any
 from workbench.errors import TraceError
 from workbench.frontend.combination import reduction_of
 from workbench.frontend.operations import check_storable
+from workbench.frontend.positions import FunctionPositions
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, record_of
 from workbench.frontend.regions import last_sent, region_of
@@ -56,7 +57,9 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
     if isinstance(sent, Term) and record is None:
         check_storable(trace, "the result", given.type, sent.type, written=text)
         sent = cast_term(sent, given.type)
-    met, _ = meet([*numbers, sent, mask])
+    met, order = meet([*numbers, sent, mask])
+    if isinstance(trace.positions, FunctionPositions):
+        trace.positions.note_access(axes, order or ())
     space = meeting_space(trace, met)
     if space.is_global:
         raise TraceError(f"{text} sends one number", advice="Give an array of indices, or of values.")

@@ -110,6 +110,10 @@ def reshape(positions: FunctionPositions, term: Term, shape: Sequence[object]) -
     # In the order of the shape, which is then that of the program's axes: rows of new arrays lie in memory.
     numbers = [table.length(left) if _is_left(each) else positions.length_of(each) for each in shape]
     origins = tuple(table.origins[each] for each in numbers)
+    for place in reversed(range(len(numbers) - 1)):
+        one = origins[place]
+        if not (isinstance(one, Origin) and one.argument) and numbers[place] != numbers[place + 1]:
+            table.put_before(numbers[place], numbers[place + 1])  # which an argument may have had before
     if origins != whole and rest:
         before, after = table.length(ProductOrigin(whole)), table.length(ProductOrigin(origins))
         if before != after:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.errors import TraceError
 from workbench.graph.types import DD
 
 
@@ -23,16 +24,27 @@ class Structure(tuple[object, ...]):
 
 
 class _Fields:
-    """What tells named tuples that stand for elements of a structured array from those of users."""
+    """What tells named tuples that stand for elements of a structured array from those of users.
+
+    They are read as NumPy's are: a name takes a component, all else elements of each component.
+    """
 
     __slots__ = ()
+
+    def __getitem__(self, key: object) -> object:
+        names: tuple[str, ...] = self._fields  # type: ignore[attr-defined]  # of the named tuple
+        if not isinstance(key, str):
+            return type(self)(*(component[key] for component in self))  # type: ignore[attr-defined]  # as above
+        if key not in names:
+            raise TraceError(f"the structured array has no field {key!r}", advice=f"Use one of {', '.join(names)}.")
+        return getattr(self, key)
 
 
 @cache
 def _class_of(names: tuple[str, ...]) -> type:
     """The named tuple that a function sees for a structured array of these fields."""
     made = namedtuple("Record", names)  # type: ignore[misc]  # the fields are known when an array comes
-    return type("Record", (made, _Fields), {"__slots__": ()})
+    return type("Record", (_Fields, made), {"__slots__": ()})
 
 
 def structure_of(value: object) -> Structure | None:

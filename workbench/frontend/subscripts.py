@@ -39,7 +39,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
     indexed: dict[int, Term] = {}
     for part in _whole(text, parts, len(own)):
         axis = None if part is None else own.pop(0)
-        if part is None or _is_whole(part):
+        if part is None or _is_whole(part) or (axis is None and _is_one_of_one(part)):
             order.append(axis)
         elif axis is None and isinstance(part, int) and part in (0, -1):
             continue  # its one element, and the axis away
@@ -68,11 +68,22 @@ def _is_whole(part: object) -> bool:
     return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None
 
 
+def _is_one_of_one(part: object) -> bool:
+    """Whether a slice takes the one element of an axis that has no more: x[None][:1]."""
+    if not isinstance(part, slice):
+        return False
+    if not all(each is None or type(each) is int for each in (part.start, part.stop, part.step)):
+        return False
+    return part.step != 0 and len(range(*part.indices(1))) == 1
+
+
 def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | Term | None]:
     """A part for each axis, and None for new ones."""
     named = sum(part is not None and not isinstance(part, EllipsisType) for part in parts)
     dots = sum(isinstance(part, EllipsisType) for part in parts)
-    if named > rank or dots > 1:
+    if dots > 1:
+        raise TraceError(f"{text} has ... {dots} times", advice="Write it once, for all axes that no part names.")
+    if named > rank:
         raise TraceError(f"{text} names {named} axes of {rank}", advice="Write one part for each axis.")
     found: list[slice | int | Term | None] = []
     for part in (*parts, *(() if dots else (...,))):
@@ -175,4 +186,5 @@ def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapp
         named = by_axis.get(axis)
         made = cast_term(named, I64) if isinstance(named, Term) else constant(trace, 0, I64, GLOBAL)
         places[axis] = spread(made, space).index
+    positions.note_access(order, final)
     return read_at(trace, term, places, space).in_order(final)

@@ -122,6 +122,9 @@ class Positions(Protocol):
     def along(self, term: Term, order: Sequence[Axis | None]) -> Term:
         """The value along these axes by position, which are of its lengths."""
 
+    def without_ones(self, term: Term) -> Term:
+        """The value without axes of one element, unless it has no others."""
+
     def wider(self, held: Term, made: Operand) -> tuple[Space, tuple[Axis | None, ...]]:
         """The axes of what is now `held` and now `made`, those of `held` where it has them."""
 

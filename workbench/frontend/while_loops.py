@@ -17,7 +17,7 @@ from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
 from workbench.frontend.places import EXPENSIVE
 from workbench.frontend.positions import made_of
-from workbench.frontend.promotion import Order, convert, meeting_space, number_of
+from workbench.frontend.promotion import Order, convert, meeting_space, number_of, without_ones
 from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
@@ -60,7 +60,8 @@ def while_loop(
     """
     trace = current_trace("while_loop")
     no_condition(trace, "a while_loop")
-    starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    begins = start if isinstance(start, tuple | list) else (start,)
+    starts = [without_ones(own_value(operand(each))) for each in begins]
     if not starts:
         raise TraceError(
             "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."

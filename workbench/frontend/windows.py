@@ -12,7 +12,7 @@ from workbench.frontend.boundaries import NO_RULE, Rule, extend_term, one_rule
 from workbench.frontend.elements import is_array, parts_of
 from workbench.frontend.operations import apply, where
 from workbench.frontend.outside import Outside
-from workbench.frontend.positions import order_of
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import convert, spread
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
@@ -144,6 +144,8 @@ def _mapped(trace: Trace, term: Term, offsets: Mapping[Axis, int], own: Mapping[
         places[axis] = spread(place, space).index
         if beyond is not None:
             outside.append((beyond, _constant(trace, own[axis], term)))
+    if isinstance(trace.positions, FunctionPositions):
+        trace.positions.note_access(order_of(term), order_of(term))
     found: Operand = trace.emit(lambda pool: pool.gather(term.index, [places[axis] for axis in space.axes]))
     for beyond, value in reversed(outside):
         found = where(beyond, value, found)

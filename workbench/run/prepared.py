@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
-from workbench.errors import FieldError, RunError, ShapeError, TurnsError
+from workbench.errors import FieldError, OutsideError, RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,
     CutOrigin,
@@ -22,7 +22,7 @@ from workbench.frontend.axis_table import (
     extent_of,
 )
 from workbench.frontend.collective import Length, Result, TracedFunction
-from workbench.frontend.positions import Reading
+from workbench.frontend.readings import Reading, told
 from workbench.graph import Static
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
@@ -107,7 +107,7 @@ class Prepared:
         """
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
-        self._rebuild = function.rebuild
+        self._rebuild, self._function = function.rebuild, function
         self.traced = function.traced
         self._inputs = [
             _Input(
@@ -169,7 +169,10 @@ class Prepared:
         for name, path in self._params:
             state[name] = cast(np.asarray(_number(name, value_at(arguments, path))), graph.static(name).type)
         with np.errstate(all="ignore"):
-            after = run_once(graph, MAIN, self._extents, state)
+            try:
+                after = run_once(graph, MAIN, self._extents, state)
+            except OutsideError as error:
+                raise told(error, self._function.readings, self._function.accesses) from None
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
 
     def give_up(self) -> None:
@@ -227,7 +230,7 @@ def _unequal(
     for (cut, extent), (other, _) in ((first, second), (second, first)):
         if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0:
             return ShapeError(
-                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0]}",
+                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0] or 0}",
                 advice=f"It is read in {place}.",
             )
     for (one, _), (other, extent) in ((first, second), (second, first)):
@@ -236,9 +239,13 @@ def _unequal(
                 f"{other} has {extent} elements, where one is needed",
                 advice=f"Look at {place}. An axis that None makes, as in x[None], meets any length.",
             )
+    advice = f"They are combined in {place}: give arrays of one length."
+    for one, extent in (first, second):
+        if extent == 1 and isinstance(one, Origin):
+            part = f"{one.argument}[{':, ' * one.number}:1]"
+            advice = f"They are combined in {place}: write {part}, which has one element and meets any length."
     return ShapeError(
-        f"{second[0]} has {second[1]} elements, {first[0]} has {first[1]}",
-        advice=f"They are combined in {place}: give arrays of one length.",
+        f"{second[0]} has {second[1]} element{'s' * (second[1] != 1)}, {first[0]} has {first[1]}", advice=advice
     )
 
 

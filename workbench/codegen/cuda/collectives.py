@@ -20,7 +20,10 @@ from workbench.graph.types import I64
 from workbench.planning.kernel_plan import Subkernel
 
 SCRATCH = "scratch"
-PART_NAMES = COLLECTIVE_NAMES | {SCRATCH, "value_at", "digit_at", "store_at", "identity", "result", "outside"}
+_STREAMED = {"streamed", "streamed_ends", "is_own", "is_last", "Streamed"}
+PART_NAMES = (
+    COLLECTIVE_NAMES | _STREAMED | {SCRATCH, "value_at", "digit_at", "store_at", "identity", "result", "outside"}
+)
 """Names that no value may have in such a text."""
 
 

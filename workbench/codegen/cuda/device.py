@@ -64,7 +64,8 @@ class DeviceSweep:
     @property
     def synchronises(self) -> bool:
         """Whether its threads wait for each other: at barriers or in warp functions."""
-        return bool(self.partials or self.scanning or self.ranking) or self.sync_before or self.sync_after
+        streams = self.segmenting is not None and self.segmenting.streams
+        return bool(self.partials or self.scanning or self.ranking or streams) or self.sync_before or self.sync_after
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,3 +334,11 @@ def test_what_only_simulations_have_is_told_of_a_machine(name):
     assert advice == f"Write sim = wave.simulate(...), then sim.{name}."
     with pytest.raises(AttributeError, match="machine wave has no 'simulat'"):
         machine.simulat  # noqa: B018
+
+
+def test_initial_values_without_names_are_refused_with_what_to_write():
+    machine = wb.trace('u = field("u")\nv = vector("v")\nu.next = u + v[0] * v[1]', 2, name="still")
+    for given, call in ((np.zeros((4, 4)), "still.simulate(u=..., v=...)"), ({"u": 1.0}, "still.simulate(**values)")):
+        with pytest.raises(RunError, match="still takes its initial values by their names") as caught:
+            machine.simulate(given)
+        assert f"Write {call}." in str(caught.value)

@@ -1,6 +1,7 @@
 """The style of the course's figures: no background, and words that can be read on light and on dark paper."""
 
 import io
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -8,8 +9,7 @@ import nbformat
 import pytest
 from PIL import Image
 
-from tests.test_notebooks import NOTEBOOKS
-
+NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 STYLE = "workbench.both_themes"
 PAPERS = {"light": 0xFF, "dark": 0x11}  # JupyterLab's, grey levels
 READABLE = 4.2  # contrast; no grey has 4.5, which WCAG asks of small letters, with both

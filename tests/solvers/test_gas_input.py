@@ -49,7 +49,7 @@ def test_the_state_is_a_copy():
         (BOX, np.ones((2, 2, 4, 3)), BOX, r"velocity is one array of shape \(2, 2, 4, 3\)"),
         (BOX, (BOX, np.ones((3, 4))), BOX, r"shapes differ: density \(4, 3\), velocity0 \(4, 3\), velocity1 \(3, 4\)"),
         (BOX, (), BOX, "velocity has no components"),
-        ("dense", (0.0, 0.0), BOX, "density was given text"),
+        ("dense", (0.0, 0.0), BOX, "density was given <U5 values"),
         (BOX, (None, 0.0), BOX, "velocity0 was given object values"),
         (BOX + 1j, (0.0, 0.0), BOX, "density was given complex128 values"),
         ([[1.0], [2.0, 3.0]], (0.0, 0.0), BOX, "density is no array"),

@@ -257,6 +257,8 @@ def test_unknown_name_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         workbench.no_such_name  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute '_no_such_name'"):
+        workbench._no_such_name  # noqa: B018
 
 
 # Spelt in pieces, because this file is looked at too.

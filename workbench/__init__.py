@@ -5,6 +5,7 @@ stencil does not load IPython, plotting or GPU libraries.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from workbench._version import __version__
@@ -52,10 +53,18 @@ def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"workbench.{name}")
     if name not in _EXPORTS:
-        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+        raise _unknown(name)
     value: object = getattr(import_module(_EXPORTS[name]), name)
     globals()[name] = value
     return value
+
+
+def _unknown(name: str) -> AttributeError:
+    """The error for an unknown name; one with advice loads half of the package, so not for what imports ask for."""
+    if name.startswith("_") or find_spec(f"workbench.{name}") is not None:
+        return AttributeError(f"module 'workbench' has no attribute {name!r}")
+    found: AttributeError = import_module("workbench.unknown_names").unknown_name(name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -184,7 +184,7 @@ class Machine:
 
     def simulate(
         self,
-        *,
+        *by_place: object,
         shape: int | tuple[int, ...] | None = None,
         backend: str | None = None,
         choices: Choices | Literal["best"] | None = None,
@@ -201,7 +201,7 @@ class Machine:
         "diamondtorre" (the same on GPUs) or "auto" (the default: what should be fastest at this size). Raises
         FieldError or ShapeError naming the field, BackendError, and PlanError with the line that prevents a schedule.
         """
-        check_steps(self.graph)
+        check_steps(self.graph, by_place)
         need_only("arithmetic", arithmetic, "ieee")
         chosen, auto = choose(self.choices, choices, schedule), schedule in (None, "auto")
         warn_of_changed_names(self.name, self.traced, self.namespace)

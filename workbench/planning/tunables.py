@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, Literal, get_args
 
 from workbench.errors import PlanError
-from workbench.graph import Graph
+from workbench.graph import Graph, value_names
 from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, Schedule
 from workbench.planning.loop_keys import loop_names, shared_out
 from workbench.planning.plan import Plan
@@ -127,7 +127,8 @@ class Tunable:
     name: unique among those of a plan. sensible: what a search tries, in order of size where there is one; the default
     is among them, but for storage, whose default is that preset and hints decide. needs: what the backend must run on
     for the choice to count. record and member: where PlanChoices keeps it; no record for what concerns one value or
-    loop, whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones.
+    loop, whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones. label:
+    what views call it if that is more than the name: "storage of 2 * u (line 3)".
     """
 
     name: str
@@ -142,6 +143,7 @@ class Tunable:
     member: str = ""
     key: str = ""
     weights: tuple[float, ...] = ()
+    label: str = ""
 
     def write(self, plan: PlanChoices, value: Setting) -> PlanChoices:
         """A copy of the choices with this one set. PlanError if the value is not legal."""
@@ -252,23 +254,27 @@ def value_tunables(graph: Graph) -> tuple[Tunable, ...]:
     """Storage of each free value ("" as preset and hints say), then the barriers of each value."""
     sites = (*storage_sites(graph), *barrier_sites(graph))
     words = {"manifest": "storage of", "before": "barrier before", "after": "barrier after"}
-    names = _unique([f"{words[site.part]} {site.called}" for site in sites], [site.key for site in sites])
+    names = _unique([f"{words[site.part]} {site.called}" for site in sites], [f"value {site.node}" for site in sites])
     namesakes: dict[str, set[str]] = {}
     for site in sites:
         namesakes.setdefault(_bare(site.key), set()).add(site.key)
+    called = {kernel.name: value_names(kernel) for kernel in graph.kernels}
     made = []
     for name, site in zip(names, sites, strict=True):
         others = frozenset(namesakes[_bare(site.key)] - {site.key})
         if site.part == "manifest":
-            made.append(_storage_row(name, site.key, others))
+            row = _storage_row(name, site.key, others)
         else:
-            made.append(_barrier_row(name, site.key, others, site.part))
+            row = _barrier_row(name, site.key, others, site.part)
+        kernel = site.key.partition("/")[0]
+        where = f" in {kernel}" if len(called) > 1 else ""
+        made.append(replace(row, label=f"{words[site.part]} {called[kernel][site.node]}{where}"))
     return tuple(made)
 
 
 def loop_tunables(loops: Mapping[str, str]) -> tuple[Tunable, ...]:
     """Grid, block and tile of single loops, given as key -> name; None as for all of them."""
-    names = _unique(list(loops.values()), list(loops))
+    names = _unique(list(loops.values()), [f"loop {number}" for number in range(len(loops))])
     rows = [(key, name, member) for key, name in zip(loops, names, strict=True) for member in _LOOP_NUMBERS]
     return tuple(_loop_row(f"{member} of {name}", key, member) for key, name, member in rows)
 
@@ -372,7 +378,7 @@ def _loop_row(name: str, key: str, member: str) -> Tunable:
     return Tunable(name, "L", needs, None, sensible, legal, read, write, member=member, key=key, weights=weights)
 
 
-def _unique(names: list[str], keys: list[str]) -> list[str]:
-    """The names, with the key behind those that occur more than once."""
+def _unique(names: list[str], places: list[str]) -> list[str]:
+    """The names; those that occur more than once with their places, "u (value 3)", as the plan numbers them."""
     count = Counter(names)
-    return [f"{n} {k.rpartition('/')[2]}" if count[n] > 1 else n for n, k in zip(names, keys, strict=True)]
+    return [f"{name} ({place})" if count[name] > 1 else name for name, place in zip(names, places, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,10 +130,16 @@ def kind_of(graph: Graph) -> str:
     return terms.cells if graph.space.named else f"{graph.dim}-D"
 
 
-def check_steps(graph: Graph) -> None:
-    """Raise RunError for a machine that has no steps."""
+def check_steps(graph: Graph, by_place: Sequence[object] = ()) -> None:
+    """Raise RunError for a machine that has no steps, and for initial values that were given without their names."""
     if is_called(graph):
         raise RunError(f"{graph.name} has no steps: it runs once", advice=f"Call it: {_call_text(graph)}.")
+    if by_place:
+        by_names = ", ".join(dict.fromkeys(f"{static.group or static.name}=..." for static in graph.fields))
+        named = "**values" if isinstance(by_place[0], Mapping) else by_names
+        raise RunError(
+            f"{graph.name} takes its initial values by their names", advice=f"Write {graph.name}.simulate({named})."
+        )
 
 
 def _call_text(graph: Graph) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Container, Iterable
 
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.errors import FieldError, ShapeError
+from workbench.errors import FieldError, ShapeError, warn_user
 from workbench.frontend.promotion import show_number
 from workbench.graph import Graph, Static, StorageType
 from workbench.graph.arithmetic import python_number
 from workbench.graph.extended_numbers import as_pairs
 from workbench.graph.types import F64
 from workbench.run.arrays import to_host
+
+_KINDS = {"U": "text", "S": "bytes", "O": "Python objects", "M": "dates", "m": "spans of time"}
+"""What is no number, by the kind of its NumPy type."""
 
 
 class ParamWarning(UserWarning):
@@ -66,7 +68,7 @@ def number(static: Static, value: object) -> Number:
         )
     unwise = unwise_text(static, result)
     if unwise:
-        warnings.warn(unwise, ParamWarning, stacklevel=2)
+        warn_user(unwise, ParamWarning)
     return result
 
 
@@ -90,8 +92,10 @@ def fit(name: str, array: Array, type_: StorageType) -> Array:
             advice="Pass the real and the imaginary part as two fields.",
         )
     if kind not in "biuf":
+        found = _KINDS.get(array.dtype.kind, f"{array.dtype} values")
         raise FieldError(
-            f"{name} was given {array.dtype} values, but holds {type_}", advice="Pass numbers or an array of numbers."
+            f"{name} was given {found}, but holds {type_}",
+            advice="Pass numbers or an array of numbers.",
         )
     if type_.is_float:
         return _fit_float(name, array, type_)

@@ -206,7 +206,8 @@ OF_PASSES = (
           "total += (volume - domain)", "total += volume", f"{COST}:test_halo_bytes_against_counting"),
     # -- genome
     Fault("the bits of synchronisation are swapped", "genome", "planning.sites",
-          'Site("before", key, name), Site("after", key, name)', 'Site("after", key, name), Site("before", key, name)',
+          'Site("before", key, name, i), Site("after", key, name, i)',
+          'Site("after", key, name, i), Site("before", key, name, i)',
           f"{GENOME}:test_table_3_manifest_with_a_barrier_differs_in_the_papers_two_bits"),
     Fault("numbers stand with the lowest bit first", "genome", "planning.genome",
           'return f"{number:0{_width(row)}b}"', 'return f"{number:0{_width(row)}b}"[::-1]',

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.errors import PlanError
-from workbench.graph import formula, own_name, record_name, value_name, value_names
+from workbench.graph import Store, formula, own_name, record_name, value_name, value_names
 from workbench.graph.naming import LONGEST_FORMULA, LONGEST_SHORT_FORMULA, cut
 from workbench.machine import trace
 from workbench.planning.cost import ESTIMATE
@@ -117,6 +117,9 @@ def test_records_tell_values_without_a_name_apart():
     kernel = kernel_of(TEXT)
     unnamed = [i for i in range(len(kernel.nodes)) if value_name(kernel, i) == "2 * v (line 4)"]
     assert [record_name(kernel, index) for index in unnamed] == [f"multiply (value {unnamed[0]})"]
+    becomes = trace('u = field("u")\nu.next = 2 * u', name="doubled").graph.kernels[0]
+    stored = next(node.operands[0] for node in becomes.nodes if isinstance(node.instruction, Store))
+    assert record_name(becomes, stored) == "u.next"
     assert not own_name(kernel, unnamed[0])
 
 

@@ -149,6 +149,24 @@ def test_fields_scalars_params_and_the_next_cell():
     assert len(card.promotions) == 1
 
 
+def test_the_next_cell_can_be_run_as_it_is():
+    text = (
+        'u, t = field("u"), scalar("t")\nuntil, k = param("until", inf), param("k", 2.0)\nu.next, t.next = k * u, until'
+    )
+    assert summary(machine(text)).next_cell == "sim = hello.simulate(u=..., k=2.0)\nsim.run(1000)"
+
+
+def test_sub_kernels_are_called_by_what_they_store_and_those_alike_have_numbers():
+    text = """\
+u = field("u", boundary="periodic")
+def rates(u):
+    return u[-1] - u
+u.next = ssp_rk3(u, rates, 0.1, "periodic")
+"""
+    (kernel,) = summary(machine(text)).kernels
+    assert kernel.subkernels == ("0_add", "1_add", "u_next")
+
+
 def test_a_card_lists_few_of_many_names_and_says_how_many_more():
     card = summary(machine(TWO_KERNELS))
     names = tuple(f"value{number}" for number in range(112))
@@ -240,8 +258,8 @@ def test_sub_kernels_are_those_of_a_usual_step_as_bytes_and_launches_are():
     ripples = replace(trace(RIPPLES, name="ripples"), backend="openmp")
     step, card = ripples.plan("openmp").main, summary(ripples)
     assert (len(step.plain.subkernels), len(step.observed.subkernels)) == (2, 3)
-    assert "2 (3 where scalars are observed): v1, u1, reduce" in card_html(card)
-    assert "sub-kernels: 2 (3 where scalars are observed): v1, u1, reduce" in card_text(card)
+    assert "2 (3 where scalars are observed): v1, u1, energy_next" in card_html(card)
+    assert "sub-kernels: 2 (3 where scalars are observed): v1, u1, energy_next" in card_text(card)
     assert '>sub-kernels</div><div class="swb-value">2</div>' in card_html(card)
 
 

@@ -57,11 +57,22 @@ def test_the_table_of_a_small_program():
     assert len(set(names)) == len(names)
     assert [n for n in names if n.startswith("storage")] == ["storage of step.y"]
     assert sum(n.startswith("barrier") for n in names) == 6
-    assert [n for n in names if " of " in n][-2:] == ["grid of step_0_add", "block of step_0_add"]
+    assert [n for n in names if " of " in n][-2:] == ["grid of step_0_density_next", "block of step_0_density_next"]
     on_threads = {each.name for each in tunables_of(plan, "threads")}
     assert {"threads", "tile", "loops", "flags"} <= on_threads
-    assert not {"grid", "block", "block of step_0_add"} & on_threads
+    assert not {"grid", "block", "block of step_0_density_next"} & on_threads
     assert {"grid", "block"} <= {each.name for each in tunables_of(plan, "blocks")}
+
+
+def test_values_of_one_name_are_told_apart_by_their_numbers():
+    text = 'u = field("u", boundary="periodic")\nhalf = 0.5 * u\nhalf = half[+1] - half[-1]\nu.next = half[+1] * half'
+    plan = wb.trace(text, dim=1, name="halves").plan()
+    names = [row.name for row in tunables_of(plan)]
+    assert len(set(names)) == len(names)
+    told = [name.removeprefix("storage of step.half (value ") for name in names if name.startswith("storage")]
+    numbers = [int(rest.removesuffix(")")) for rest in told]
+    assert len(numbers) == 2
+    assert all(plan.main.kernel.nodes[number].names == ("half",) for number in numbers)
 
 
 def test_a_further_row_of_folds_leaves_plans_with_folds_their_tunables(monkeypatch):
@@ -82,7 +93,7 @@ def test_rows_of_a_task_are_chosen_for_loops_that_are_shared_out():
         machine = wb.trace(text, dim=2, name="two").annotate("mean", "manifest").with_choices(**choices)
         return [row.name for row in tunables_of(machine.plan("openmp"), "threads") if row.section == "L"]
 
-    assert own(loops="apart") == ["tile of step_0_mean", "tile of step_1_add"]
+    assert own(loops="apart") == ["tile of step_0_mean", "tile of step_1_u_next"]
     assert own(loops="together") == []
     assert not [row for row in tunables_of(plan_graph(hello()), "threads") if row.section == "L"]
 

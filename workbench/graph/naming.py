@@ -93,8 +93,7 @@ def value_names(kernel: Kernel) -> tuple[str, ...]:
 
 @by_identity(size=8)  # planner and views ask for one name after another, and a flip changes no kernel
 def _value_names(kernel: Kernel) -> tuple[str, ...]:
-    stores = [(i, node) for i, node in enumerate(kernel.nodes) if isinstance(node.instruction, Store)]
-    takers = {node.operands[0]: own_name(kernel, index) for index, node in reversed(stores)}
+    takers = _takers(kernel)
     meant = _meant(kernel)
     texts = [_called(kernel, index, takers) for index in range(len(kernel.nodes))]
     names = [text if says_all else _placed(kernel, meant[i], text, _LINE) for i, (text, says_all) in enumerate(texts)]
@@ -106,6 +105,13 @@ def _value_names(kernel: Kernel) -> tuple[str, ...]:
             if len(of_name[name]) > 1:
                 names[index] = _placed(kernel, meant[index], texts[index][0], place)
     return tuple(names)
+
+
+@by_identity(size=8)
+def _takers(kernel: Kernel) -> dict[int, str]:
+    """What each value that is stored becomes, "u.next"; the first of several."""
+    stores = [(i, node) for i, node in enumerate(kernel.nodes) if isinstance(node.instruction, Store)]
+    return {node.operands[0]: own_name(kernel, index) for index, node in reversed(stores)}
 
 
 def _meant(kernel: Kernel) -> list[int]:
@@ -137,13 +143,16 @@ def _placed(kernel: Kernel, index: int, text: str, place: int) -> str:
 
 
 def record_name(kernel: Kernel, index: int) -> str:
-    """What records and identifiers call a value: its name, that of what it is a part of, or its kind and number."""
+    """What records and identifiers call a value: its name, that of what it is a part of, what it becomes ("u.next").
+
+    A value that has none of these has its kind and number.
+    """
     node = kernel.nodes[index]
     inside = kernel.nodes[node.operands[0]].instruction if isinstance(node.instruction, Extend) else None
     if isinstance(node.instruction, Extend | Shift) and (isinstance(inside, Load) or not node.names):
         return record_name(kernel, node.operands[0])
     kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
-    return own_name(kernel, index) or f"{str(kind).lower()} (value {index})"
+    return own_name(kernel, index) or _takers(kernel).get(index) or f"{str(kind).lower()} (value {index})"
 
 
 def formula(kernel: Kernel, index: int) -> str:

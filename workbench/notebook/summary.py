@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -97,9 +98,13 @@ def _found_before(graph: Graph, plan: Plan, backend: str, extents: tuple[int, ..
 
 
 def next_cell(name: str, graph: Graph) -> str:
-    """What to copy: a simulation with a value for each field and param, and a run; or a call."""
+    """What to copy: a simulation with a value for each field and param, and a run; or a call.
+
+    A param that is infinite unless it is given, such as the time until which to run, is no limit and left out.
+    """
+    params = [_default(static) for static in graph.params if static.default not in (math.inf, -math.inf)]
     if is_called(graph):
-        given = [*(f"{each}=..." for each in input_names(graph)), *map(_default, graph.params)]
+        given = [*(f"{each}=..." for each in input_names(graph)), *params]
         return f"{name}({', '.join(given)})"
     initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
     arguments = [
@@ -107,7 +112,7 @@ def next_cell(name: str, graph: Graph) -> str:
     ]
     if not arguments:
         arguments.append(f"shape={default_extents(graph.dim) if graph.dim > 1 else (1024,)}")
-    arguments += map(_default, graph.params)
+    arguments += params
     return f"sim = {name}.simulate({', '.join(arguments)})\nsim.run(1000)"
 
 
@@ -165,7 +170,7 @@ def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figure
         manifest=manifest,
         rolling=_rolling_texts(kernel),
         delayed=sum(1 for s in kernel.storage if s is Storage.DELAYED),
-        subkernels=tuple(subkernel_label(kernel, subkernel.name) for subkernel in step.subkernels),
+        subkernels=_subkernel_labels(kernel, tuple(subkernel.name for subkernel in step.subkernels)),
         usual=len(kernel.plain.subkernels),
         launches=len(kernel.plain.launches),
         recomputed=ghost_percent(kernel.plain, cells) / 100,
@@ -200,9 +205,15 @@ def _label(kernel: Kernel, node: int) -> str:
     return names[-1] if names else value_name(kernel, node)
 
 
-def subkernel_label(kernel: KernelPlan, name: str) -> str:
-    """What a sub-kernel computes: its name in the source less the kernel's name and the sub-kernel's number."""
-    return re.sub(rf"^{re.escape(kernel.kernel.name)}_(?:plain_|observed_)?\d+_", "", name)
+def _subkernel_labels(kernel: KernelPlan, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What each sub-kernel computes: its name in the source less the kernel's, and less its number where that is clear.
+
+    Values without a name are called by their operations, of which a kernel may have several alike.
+    """
+    numbered = [name.removeprefix(f"{kernel.kernel.name}_").removeprefix("observed_") for name in names]
+    words = [re.sub(r"^\d+_", "", name) for name in numbered]
+    alike = Counter(words)
+    return tuple(full if alike[word] > 1 else word for full, word in zip(numbered, words, strict=True))
 
 
 def halo_text(plan: Plan) -> str:

@@ -14,12 +14,13 @@ from workbench.planning.allocation import forced_storage
 class Site:
     """One bit: whether a value is stored (part "manifest"), or has a barrier before or after it.
 
-    `key` is "kernel/structural key" of the value, `name` what people call it.
+    `key` is "kernel/structural key" of the value, `name` what people call it, `node` its number in the kernel.
     """
 
     part: Literal["manifest", "before", "after"]
     key: str
     name: str
+    node: int
 
     @property
     def called(self) -> str:
@@ -32,7 +33,7 @@ def storage_sites(graph: Graph) -> tuple[Site, ...]:
     sites: list[Site] = []
     for kernel in graph.kernels:
         forced = forced_storage(kernel)
-        sites += [Site("manifest", key, name) for i, key, name in _values(kernel) if forced[i][0] is None]
+        sites += [Site("manifest", key, name, i) for i, key, name in _values(kernel) if forced[i][0] is None]
     return tuple(sites)
 
 
@@ -40,8 +41,8 @@ def barrier_sites(graph: Graph) -> tuple[Site, ...]:
     """Two bits for each value, in node order (before, after), kernel by kernel."""
     sites: list[Site] = []
     for kernel in graph.kernels:
-        for _, key, name in _values(kernel):
-            sites += [Site("before", key, name), Site("after", key, name)]
+        for i, key, name in _values(kernel):
+            sites += [Site("before", key, name, i), Site("after", key, name, i)]
     return tuple(sites)
 
 

@@ -252,7 +252,7 @@ def value_tunables(graph: Graph) -> tuple[Tunable, ...]:
     """Storage of each free value ("" as preset and hints say), then the barriers of each value."""
     sites = (*storage_sites(graph), *barrier_sites(graph))
     words = {"manifest": "storage of", "before": "barrier before", "after": "barrier after"}
-    names = _unique([f"{words[site.part]} {site.called}" for site in sites], [site.key for site in sites])
+    names = _unique([f"{words[site.part]} {site.called}" for site in sites], [f"value {site.node}" for site in sites])
     namesakes: dict[str, set[str]] = {}
     for site in sites:
         namesakes.setdefault(_bare(site.key), set()).add(site.key)
@@ -268,7 +268,7 @@ def value_tunables(graph: Graph) -> tuple[Tunable, ...]:
 
 def loop_tunables(loops: Mapping[str, str]) -> tuple[Tunable, ...]:
     """Grid, block and tile of single loops, given as key -> name; None as for all of them."""
-    names = _unique(list(loops.values()), list(loops))
+    names = _unique(list(loops.values()), [f"loop {number}" for number in range(len(loops))])
     rows = [(key, name, member) for key, name in zip(loops, names, strict=True) for member in _LOOP_NUMBERS]
     return tuple(_loop_row(f"{member} of {name}", key, member) for key, name, member in rows)
 
@@ -372,7 +372,7 @@ def _loop_row(name: str, key: str, member: str) -> Tunable:
     return Tunable(name, "L", needs, None, sensible, legal, read, write, member=member, key=key, weights=weights)
 
 
-def _unique(names: list[str], keys: list[str]) -> list[str]:
-    """The names, with the key behind those that occur more than once."""
+def _unique(names: list[str], places: list[str]) -> list[str]:
+    """The names; those that occur more than once with their places, "u (value 3)", as the plan numbers them."""
     count = Counter(names)
-    return [f"{n} {k.rpartition('/')[2]}" if count[n] > 1 else n for n, k in zip(names, keys, strict=True)]
+    return [f"{name} ({place})" if count[name] > 1 else name for name, place in zip(names, places, strict=True)]

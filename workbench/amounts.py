@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+COLUMNS = 78
+"""Characters of a line of printed text; a notebook of 760 pixels breaks longer lines inside words."""
+
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 

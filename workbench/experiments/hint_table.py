@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.amounts import counted, seconds_text
+from workbench.amounts import COLUMNS, counted, seconds_text
 from workbench.backends.host import ensure_figures
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
@@ -40,7 +40,6 @@ HINTS: dict[str, tuple[str, ...]] = {
     "all Delayed": (),
 }
 PRECISIONS = ("f32", "f64")
-_COLUMNS = 78  # of the text, which a notebook of 760 pixels shows whole
 Say = Callable[[str], None]
 
 
@@ -111,7 +110,7 @@ class HintTable:
             f"turn; {self.host}. Mcups: million cells a second. Bytes and flops of a cell and step, and bytes of "
             f"memory a cell, are those of {precisions[-1]}; lines: of generated source."
         )
-        return "\n".join([fill(title, _COLUMNS), *table, fill(self.explain(), _COLUMNS)])
+        return "\n".join([fill(title, COLUMNS), *table, fill(self.explain(), COLUMNS)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -168,6 +167,7 @@ def measure_hints(
     machines = {
         (name, precision): hydro.machine(dim, dtype=precision, manifest=HINTS[name]) for name, precision in keys
     }
+    say(f"{len(keys)} plans to compile; {keys[-1][0]}, the last and longest one, takes about as long as all others")
     runs, steps = {}, {}
     for key in keys:
         begin = time.perf_counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from textwrap import fill
 
-from workbench.amounts import bytes_text, counted, seconds_text
+from workbench.amounts import COLUMNS, bytes_text, counted, seconds_text
 from workbench.backends.cache_folder import default_cache
 from workbench.machine import Machine
 from workbench.notebook.card import shape_text
@@ -13,8 +13,6 @@ from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.registry.snapshot import detail_lines, summarise_living
-
-_COLUMNS = 78  # which a notebook of 760 pixels shows whole
 
 
 def living_text(names: Mapping[str, object]) -> str:
@@ -45,7 +43,7 @@ def living_text(names: Mapping[str, object]) -> str:
 
 def _folded(line: str) -> str:
     """The line in as many as it takes, further ones below the first one's text."""
-    return fill(line, _COLUMNS, subsequent_indent=" " * 17, break_on_hyphens=False, break_long_words=False)
+    return fill(line, COLUMNS, subsequent_indent=" " * 17, break_on_hyphens=False, break_long_words=False)
 
 
 def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tuple[tuple[str, ...], int] | None:

@@ -6,8 +6,10 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import Literal, get_args
 
+from workbench.amounts import COLUMNS
 from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.tuning.trials import AT_START, Individual
@@ -87,12 +89,13 @@ class History:
         what = "the start" if first.birth == AT_START else "the first"
         speed = f"{top.mean / 1e6:.4g} ± {top.sigma / 1e6:.2g} Mcells/s"
         gain = f", {top.mean / first.mean:.2f} times {what}" if first.mean else ""
-        return (
+        lines = (
             f"history of {self.program}: {len(self.members)} individuals, "
-            + ", ".join(f"{count} by {birth}" for birth, count in births.items())
-            + f"\nlargest mean of first measurements: number {top.number}, {speed}{gain}"
-            + f"\n{len(self.family)} in its family tree, {related} in those of all within one sigma of it"
+            + ", ".join(f"{count} by {birth}" for birth, count in births.items()),
+            f"largest mean of first measurements: number {top.number}, {speed}{gain}",
+            f"{len(self.family)} in its family tree, {related} in those of all within one sigma of it",
         )
+        return "\n".join(fill(line, COLUMNS, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         """The scores with the family tree of the best in a notebook, words elsewhere."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
+from workbench.amounts import COLUMNS
 from workbench.tuning.chi_squared import SIGNIFICANCE, PearsonTest, critical_value
 from workbench.tuning.history import BIRTHS, RANKS, UNBRED, History, Member
 from workbench.tuning.history_tests import correlations, family_lines
@@ -15,7 +16,6 @@ PAPER_CRITICAL = {"0th order": 18.47, "1st order": 37.70}
 """Of Table 11. The paper says 4 and 16 degrees of freedom; 37.70 belongs to 15, and the hypothesis leaves 12."""
 
 _FEW = 5.0  # least expected count below which a statistic is only roughly known
-_WIDTH = 100  # characters of a line of a note
 # Class names twice outweigh what a notebook says of all tables.
 _STYLE = (
     "<style>@media (max-width: 600px) {"
@@ -38,7 +38,7 @@ class CountTable:
         widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
                  for row in (self.head, *self.rows)]  # fmt: skip
-        note = ["", *wrap(self.note, _WIDTH)] if self.note else []
+        note = ["", *wrap(self.note, COLUMNS)] if self.note else []
         return "\n".join([self.title, "", lines[0], "-" * len(lines[0]), *lines[1:], *note])
 
     def __repr__(self) -> str:

@@ -1,7 +1,10 @@
 """Pictures of a history: every individual is there, the family tree is joined, and a mix is a line."""
 
+from dataclasses import replace
+
 import pytest
 
+from workbench.amounts import COLUMNS
 from workbench.errors import TuningError
 from workbench.tuning.history import Member, history_of
 from workbench.tuning.history_births import MixRuns
@@ -44,6 +47,7 @@ def test_enlarged_view_has_bars_and_what_lies_in_it():
 def test_history_is_a_picture_in_a_notebook_and_words_elsewhere():
     assert str(FOUND).startswith("history of hand: 5 individuals, 2 by mutation, 1 by crossover")
     assert "number 4" in str(FOUND)
+    assert max(map(len, str(replace(FOUND, program="a program of a long name")).splitlines())) <= COLUMNS
     bundle = draw_history(FOUND)._repr_mimebundle_()
     assert bundle["image/svg+xml"].startswith('<svg class="swb-drawing" ')
 

@@ -73,6 +73,8 @@ def test_values_of_one_name_are_told_apart_by_their_numbers():
     numbers = [int(rest.removesuffix(")")) for rest in told]
     assert len(numbers) == 2
     assert all(plan.main.kernel.nodes[number].names == ("half",) for number in numbers)
+    labels = [row.label for row in tunables_of(plan) if row.name.startswith("storage")]
+    assert labels == ["storage of half (line 2)", "storage of half (line 3)"]
 
 
 def test_a_further_row_of_folds_leaves_plans_with_folds_their_tunables(monkeypatch):

@@ -10,6 +10,7 @@ from workbench.errors import TuningError
 from workbench.tuning.formats import ConfigurationRow, MeasurementTable
 from workbench.tuning.sandbox import Sandbox
 from workbench.tuning.study import Best, Study
+from workbench.tuning.study_text import changes_text
 from workbench.tuning.tables import keep_table
 from workbench.tuning.trials import Individual, Outcome
 from workbench.views.study.summary import summarise_study
@@ -61,6 +62,13 @@ def test_best_names_its_first_changes_only():
     text = repr(Best(one, 2.0, 1.5, {"extents": (2, 3)}))
     assert text.startswith("<best of the study: 2 cells/s, 1.50 x the start, by storage of step.v0 = manifest, ")
     assert text.endswith("storage of step.v5 = manifest and 994 more (individual 7, paraiso)>")
+
+
+def test_changes_have_the_labels_of_their_choices():
+    about = {"tunables": ["storage of step.add (value 3)"], "labels": ["storage of u[+1, 0] + u (line 2)"]}
+    changes = "storage of step.add (value 3) = manifest, threads = 2"
+    one = Individual(7, (0,), "", changes, "paraiso", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
+    assert changes_text(one, about) == "storage of u[+1, 0] + u (line 2) = manifest, threads = 2"
 
 
 @pytest.mark.parametrize(

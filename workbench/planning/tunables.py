@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, Literal, get_args
 
 from workbench.errors import PlanError
-from workbench.graph import Graph
+from workbench.graph import Graph, value_names
 from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, Schedule
 from workbench.planning.loop_keys import loop_names, shared_out
 from workbench.planning.plan import Plan
@@ -127,7 +127,8 @@ class Tunable:
     name: unique among those of a plan. sensible: what a search tries, in order of size where there is one; the default
     is among them, but for storage, whose default is that preset and hints decide. needs: what the backend must run on
     for the choice to count. record and member: where PlanChoices keeps it; no record for what concerns one value or
-    loop, whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones.
+    loop, whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones. label:
+    what views call it if that is more than the name: "storage of 2 * u (line 3)".
     """
 
     name: str
@@ -142,6 +143,7 @@ class Tunable:
     member: str = ""
     key: str = ""
     weights: tuple[float, ...] = ()
+    label: str = ""
 
     def write(self, plan: PlanChoices, value: Setting) -> PlanChoices:
         """A copy of the choices with this one set. PlanError if the value is not legal."""
@@ -256,13 +258,17 @@ def value_tunables(graph: Graph) -> tuple[Tunable, ...]:
     namesakes: dict[str, set[str]] = {}
     for site in sites:
         namesakes.setdefault(_bare(site.key), set()).add(site.key)
+    called = {kernel.name: value_names(kernel) for kernel in graph.kernels}
     made = []
     for name, site in zip(names, sites, strict=True):
         others = frozenset(namesakes[_bare(site.key)] - {site.key})
         if site.part == "manifest":
-            made.append(_storage_row(name, site.key, others))
+            row = _storage_row(name, site.key, others)
         else:
-            made.append(_barrier_row(name, site.key, others, site.part))
+            row = _barrier_row(name, site.key, others, site.part)
+        kernel = site.key.partition("/")[0]
+        where = f" in {kernel}" if len(called) > 1 else ""
+        made.append(replace(row, label=f"{words[site.part]} {called[kernel][site.node]}{where}"))
     return tuple(made)
 
 

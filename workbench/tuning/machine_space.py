@@ -166,7 +166,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     if not tunables and not precise:
         raise TuningError("nothing is left to tune", advice="Name fewer choices as fixed, or more in only=.")
     parameters = tuple(
-        TuningParameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section])
+        TuningParameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section], row.label)
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))

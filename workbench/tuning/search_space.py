@@ -24,13 +24,15 @@ _TRIES = 10_000  # random points until a space counts as having no legal one
 class TuningParameter:
     """One choice. `values` are told apart by their text; `ordered` if neighbours in the list act alike.
 
-    `rank`: sweeps take parameters of low rank first, because they are few and matter much.
+    `rank`: sweeps take parameters of low rank first, because they are few and matter much. `label`: what views call it
+    if that is more than its name.
     """
 
     name: str
     values: tuple[str, ...]
     ordered: bool = False
     rank: int = 0
+    label: str = ""
 
 
 class Outlook(Protocol):

@@ -355,6 +355,7 @@ def begin_study(
         parameters = plan.candidates.space.parameters
         described = {
             "tunables": [row.name for row in parameters],
+            "labels": [row.label or row.name for row in parameters],
             "values": [list(row.values) for row in parameters],
             **about,
         }

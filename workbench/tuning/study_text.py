@@ -45,14 +45,20 @@ def best_text(best: Best) -> str:
 def changes_text(one: Individual, about: Mapping[str, Any]) -> str:
     """The first changes of an individual, and how many more there are; types as what all values have.
 
-    about: that of the study.
+    about: that of the study. Choices have their labels, of which names have no commas.
     """
-    listed = one.changes.split(", ")
+    labels = dict(zip(about.get("tunables", ()), about.get("labels", ()), strict=False))
+    listed = [_labelled(change, labels) for change in one.changes.split(", ")]
     types = _types_text(one, about)
     if types and any(change.startswith(PREFIX) for change in listed):
         listed = [types, *(change for change in listed if not change.startswith(PREFIX))]
     more = len(listed) - _MOST_CHANGES
     return ", ".join(listed) if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"
+
+
+def _labelled(change: str, labels: Mapping[str, str]) -> str:
+    name, sign, value = change.partition(" = ")
+    return f"{labels.get(name, name)}{sign}{value}"
 
 
 def _types_text(one: Individual, about: Mapping[str, Any]) -> str:

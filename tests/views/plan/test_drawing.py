@@ -1,14 +1,18 @@
 """Where the marks of the plan's charts are."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from tests.views.machines import trade_off, wave
 from tests.views.plan.summaries import FIGURES, summary_of
+from workbench.amounts import bytes_text, scaled
+from workbench.planning.cost import CacheLevel
 from workbench.views.drawing.shapes import Disc, Label, to_png, to_svg
 from workbench.views.plan.drawing import bars_of, draw_plan, roofline_of
-from workbench.views.plan.summary import Variant
+from workbench.views.plan.messages import notes_of
+from workbench.views.plan.summary import Variant, describe_plan, summarise_plan
 
 
 def test_a_field_updated_in_place_changes_hands_in_the_middle_of_its_launch():
@@ -41,6 +45,23 @@ def test_predicted_marks_lie_on_the_roof():
         assert found.y_range[0] <= mark.speed <= found.y_range[1]
     assert found.roof[1] == (FIGURES.flops / FIGURES.bandwidth, FIGURES.flops)
     assert all(math.log10(limit).is_integer() for limit in (*found.x_range, *found.y_range))
+
+
+def test_marks_of_small_arrays_lie_on_the_roof_of_a_cache():
+    """They lay above the only roof, memory's, and the text said a ceiling that the prediction did not have."""
+    levels = (CacheLevel(1 << 10, 4 * FIGURES.bandwidth), CacheLevel(1 << 30, FIGURES.bandwidth))
+    summary = summarise_plan(wave().plan(), extents=(1000,), figures=replace(FIGURES, levels=levels))
+    found = roofline_of(summary)
+    (roof,) = found.cache_roofs
+    assert roof[1] == (FIGURES.flops / (4 * FIGURES.bandwidth), FIGURES.flops)
+    assert found.roof[1] == (FIGURES.flops / FIGURES.bandwidth, FIGURES.flops)
+    for mark in found.marks:
+        assert mark.speed == pytest.approx(min(FIGURES.flops, 4 * FIGURES.bandwidth * mark.intensity))
+    size = bytes_text(max(row.moved for row in summary.rows))
+    said = f"{scaled(4 * FIGURES.bandwidth, 'B/s')} for {size}"
+    assert said in describe_plan(summary)
+    assert [note for note in notes_of(summary) if said in note]
+    assert not roofline_of(summary_of(wave())).cache_roofs
 
 
 def test_measured_marks_stand_under_the_same_intensity():

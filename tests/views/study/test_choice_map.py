@@ -106,6 +106,16 @@ def test_many_rows_are_cut_and_long_names_stay_apart():
     assert f"{shown.hidden} choices of less share not shown" in shown.text()
 
 
+def test_rows_are_called_by_labels_where_a_study_has_them(study):
+    study.about["labels"] = ["storage of u[+1, 0] - 2 * u + u[-1, 0] (line 3)", "threads", "fixed"]
+    shown = map_of_study(study, 5)
+    assert shown.rows[0].name == "tile"
+    assert shown.rows[0].label == "u[+1, 0] - 2 *…, 0] (line 3)  100 %"
+    assert shown.text().startswith(
+        "share of the scores' variance: storage of u[+1, 0] - 2 * u + u[-1, 0] (line 3) 100 %"
+    )
+
+
 def test_shares_alone_where_there_are_more_terms_than_half_the_tests():
     """One fit of all would explain everything by anything."""
     generator = np.random.default_rng(2)

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 from workbench.amounts import bytes_text, seconds_text
-from workbench.backends.host import figures_text
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle, text_width
-from workbench.views.plan.summary import Life, PlanSummary
+from workbench.views.plan.summary import Life, PlanSummary, ceilings_text
 
 FIELD_COLOUR = "#56b4e9"
 OTHER_COLOUR = "#e69f00"
@@ -46,15 +45,23 @@ class RooflineMark:
     words: str
 
 
+Roof = tuple[tuple[float, float], ...]
+"""Corners: flops a byte, and flops a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """Marks under a roof. low and high: limits of both axes, whole powers of ten; `idle` does no arithmetic."""
+    """Marks under a roof. low and high: limits of both axes, whole powers of ten; `idle` does no arithmetic.
+
+    cache_roofs: those of small arrays, which caches move faster than memory, if sub-kernels are predicted by them.
+    """
 
     marks: tuple[RooflineMark, ...]
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    roof: tuple[tuple[float, float], ...]
+    roof: Roof
     idle: tuple[str, ...]
+    cache_roofs: tuple[Roof, ...] = ()
 
 
 def bars_of(summary: PlanSummary) -> tuple[LifetimeBar, ...]:
@@ -70,7 +77,7 @@ def bars_of(summary: PlanSummary) -> tuple[LifetimeBar, ...]:
 
 
 def roofline_of(summary: PlanSummary) -> Roofline:
-    """The roof of the host, and each sub-kernel under it: as predicted, and as measured if it was."""
+    """The roofs of the host, and each sub-kernel under one: as predicted, and as measured if it was."""
     bandwidth, peak = summary.figures.bandwidth, summary.figures.flops
     marks = []
     for row in summary.rows:
@@ -85,8 +92,13 @@ def roofline_of(summary: PlanSummary) -> Roofline:
     up = [peak, *(mark.speed for mark in marks)]
     x_range = _decades(min(across) / 2, max(across) * 2)
     y_range = _decades(min(*up, bandwidth * x_range[0]), max(up) * 1.5)
-    roof = ((x_range[0], bandwidth * x_range[0]), (ridge, peak), (x_range[1], peak))
-    return Roofline(tuple(marks), x_range, y_range, roof, tuple(r.ref.name for r in summary.rows if not r.flops))
+
+    def roof(rate: float) -> Roof:
+        return ((x_range[0], rate * x_range[0]), (peak / rate, peak), (x_range[1], peak))
+
+    idle = tuple(row.ref.name for row in summary.rows if not row.flops)
+    caches = tuple(roof(level.bandwidth) for level in summary.cache_ceilings)
+    return Roofline(tuple(marks), x_range, y_range, roof(bandwidth), idle, caches)
 
 
 def _decades(low: float, high: float) -> tuple[float, float]:
@@ -145,7 +157,7 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
 
     shapes: list[Shape] = [
         Label((12, top + 14), "Roofline of this host", _INK, 14),
-        Label((12, top + 32), figures_text(summary.figures), _INK, 12),
+        Label((12, top + 32), ceilings_text(summary), _INK, 12),
         rectangle(left, upper, right - left, lower - upper, "", _FAINT),
     ]
     for power in range(round(x_low), round(x_high) + 1):
@@ -160,6 +172,7 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
             Line(((left, y), (right, y)), _FAINT),
             Label((left - 6, y), f"{10.0**power / 1e9:g}", _INK, 12, "right"),
         ]
+    shapes += [Line(tuple(place(x, y) for x, y in cache), _INK) for cache in found.cache_roofs]
     shapes.append(Line(tuple(place(x, y) for x, y in found.roof), _INK, 2.0))
     taken: list[tuple[float, float]] = []
     for mark in found.marks:

@@ -47,7 +47,7 @@ class PlanCharts:
         self._places: tuple[tuple[float, float], ...] = ()
         self._bars = ColumnDataSource(_bar_columns(summary))
         self._marks = ColumnDataSource(_mark_columns(summary, ()))
-        self._roof = ColumnDataSource({"x": [], "y": []})
+        self._roofs = ColumnDataSource({"x": [], "y": [], "width": []})
         self._memory = self._memory_figure()
         self._roofline = self._roofline_figure()
         self.show(summary)
@@ -70,7 +70,12 @@ class PlanCharts:
         self._bars.data = _bar_columns(summary)
         self._marks.data = _mark_columns(summary, self._selected)
         found = roofline_of(summary)
-        self._roof.data = {"x": [x for x, _ in found.roof], "y": [y / 1e9 for _, y in found.roof]}
+        roofs = (found.roof, *found.cache_roofs)
+        self._roofs.data = {
+            "x": [[x for x, _ in roof] for roof in roofs],
+            "y": [[y / 1e9 for _, y in roof] for roof in roofs],
+            "width": [2.0, *(1.0 for _ in found.cache_roofs)],
+        }
         self._names = tuple(mark.name for mark in found.marks)
         self._places = tuple((mark.intensity, mark.speed / 1e9) for mark in found.marks)
         _limit(self._roofline.x_range, found.x_range)
@@ -129,7 +134,7 @@ class PlanCharts:
             y_axis_label="speed (Gflop/s)",
         )
         plot.xaxis.major_label_policy = NoOverlap()
-        plot.line("x", "y", source=self._roof, line_width=2, line_color="#7f7f7f")
+        plot.multi_line("x", "y", source=self._roofs, line_width="width", line_color="#7f7f7f")
         dots = plot.scatter(
             x="x", y="y", size=12, fill_color="fill", line_color="line", line_width="width", alpha="alpha",
             source=self._marks,

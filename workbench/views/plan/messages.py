@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from workbench.amounts import bytes_text, counted, seconds_text
-from workbench.backends.host import figures_text
 from workbench.views.page.listing_parts import Button, Choice, ListingOption, with_body
 from workbench.views.page.message import Message
-from workbench.views.plan.summary import PlanSummary, SubkernelRow, measured_text
+from workbench.views.plan.summary import PlanSummary, SubkernelRow, ceilings_text, measured_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +103,10 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
         f"at most {bytes_text(most)} are in use at once.",
         *([f"Not used in this step: {', '.join(idle)}."] if idle else ()),
         *(f"{text}." for row in summary.rows for text in row.rolling),
-        f"Ceilings of this host: {figures_text(summary.figures)}.",
+        f"Ceilings of this host: {ceilings_text(summary)}.",
         "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
         "In the roofline, hollow marks are predicted and full ones measured.",
+        *(["The thin roof is that of arrays which fit into the caches."] if summary.cache_ceilings else ()),
         *(f"{row.ref.name} moves next to nothing for {summary.terms.cell} and has no mark there." for row in unmoved),
         *([NARROW] if narrow else ()),
     )

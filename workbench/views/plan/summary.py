@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from math import ceil, floor, log10, prod
 from typing import Literal
 
-from workbench.amounts import bytes_text, counted, seconds_text
+from workbench.amounts import bytes_text, counted, scaled, seconds_text
 from workbench.backends.host import figures_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
 from workbench.pipeline import slots_of
 from workbench.planning.axes import axes_of, loop_extents
-from workbench.planning.cost import HostFigures
+from workbench.planning.cost import CacheLevel, HostFigures
 from workbench.planning.kernel_plan import Home, KernelPlan, Launch, Read, Step, Subkernel
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import Plan, Slot
@@ -56,6 +56,11 @@ class SubkernelRow:
         """Flops a byte moved, in units of f64's."""
         moved = self.bytes_read + self.bytes_written
         return self.doubles / moved if moved else 0.0
+
+    @property
+    def moved(self) -> int:
+        """Bytes that it reads and writes in one step."""
+        return round(self.cells * (self.bytes_read + self.bytes_written))
 
     def rate(self, seconds: float) -> float:
         """Flops a second if it takes that long, in units of f64's."""
@@ -116,6 +121,14 @@ class PlanSummary:
     def predicted(self) -> float:
         """Seconds a step at the host's ceilings."""
         return sum(row.predicted for row in self.rows)
+
+    @property
+    def cache_ceilings(self) -> tuple[CacheLevel, ...]:
+        """Bandwidths above memory's by which sub-kernels of small arrays are predicted, each with the largest size."""
+        sizes = {
+            self.figures.bandwidth_of(row.moved): row.moved for row in sorted(self.rows, key=lambda row: row.moved)
+        }
+        return tuple(CacheLevel(size, rate) for rate, size in sizes.items() if rate > self.figures.bandwidth)
 
 
 def variants_of(plan: Plan) -> tuple[Variant, ...]:
@@ -278,8 +291,16 @@ def describe_plan(summary: PlanSummary) -> str:
     lines.append(f"  launches: {'; '.join(summary.launches)}")
     most = max(summary.live, default=0)
     lines.append(f"  arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)}; in use at most {bytes_text(most)}")
-    lines.append(f"  ceilings: {figures_text(summary.figures)}")
+    lines.append(f"  ceilings: {ceilings_text(summary)}")
     return "\n".join(lines)
+
+
+def ceilings_text(summary: PlanSummary) -> str:
+    """Memory, caches as far as sub-kernels are predicted by them, and arithmetic."""
+    caches = "".join(
+        f"; {scaled(level.bandwidth, 'B/s')} for {bytes_text(level.size)}" for level in summary.cache_ceilings
+    )
+    return f"{figures_text(summary.figures)}{caches}"
 
 
 def measured_text(seconds: float | None, spread: float | None = None) -> str:

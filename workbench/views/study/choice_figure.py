@@ -35,10 +35,13 @@ class ChoiceFigure:
         self._rows.factors = names[::-1]  # the most important at the top
         self._map.height = _FRAME_PIXELS + _ROW_PIXELS * max(3, len(names))
         self._map.visible = bool(names)
+        weighed = any(row.share is not None for row in shown.rows)
+        self._map.title.text = "Changed choices,\nshare of variance" if weighed else "Changed choices"
         self._cells.data = {
             "x": [cell.number for cell in shown.cells],
             "y": [names[cell.row] for cell in shown.cells],
             "name": [shown.rows[cell.row].name for cell in shown.cells],
+            "called": [shown.rows[cell.row].called for cell in shown.cells],
             "value": [cell.value for cell in shown.cells],
             "first": [shown.rows[cell.row].start for cell in shown.cells],
             "colour": [cell.colour for cell in shown.cells],
@@ -55,7 +58,7 @@ class ChoiceFigure:
 
     def _map_figure(self, noun: str, numbers: Any) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Changed choices,\nshare of variance",
+            title="Changed choices",
             x_range=numbers,
             y_range=self._rows,
             height=_FRAME_PIXELS,
@@ -66,7 +69,7 @@ class ChoiceFigure:
         )
         plot.xgrid.visible = False
         cells = plot.rect("x", "y", width=0.9, height=0.8, fill_color="colour", line_color=None, source=self._cells)
-        tips = [(noun, "@x"), ("choice", "@name"), ("value", "@value"), ("of the first", "@first")]
+        tips = [(noun, "@x"), ("choice", "@called"), ("name", "@name"), ("value", "@value"), ("of the first", "@first")]
         plot.add_tools(HoverTool(renderers=[cells], tooltips=tips))
         return plot
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.amounts import counted
+from workbench.graph.naming import cut
 from workbench.tuning.general import Tuned
 from workbench.tuning.history import ancestry
 from workbench.tuning.importance import importance
@@ -14,7 +15,8 @@ from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual
 
 MOST_ROWS = 12
-_MOST_LETTERS, _HEAD = 24, 9  # of a name, and of its beginning if it is longer
+_MOST_LETTERS = 28  # of a row's label
+_STORAGE = "storage of "  # which most rows are about, so that the value alone stands beside the row
 _FEWEST = 8  # scores, or two for each choice: of fewer, almost every choice would explain almost everything
 _MOST_FITTED = 1000  # individuals, evenly over the study, that shares of variance are fitted to
 _PALE, _DEEP = (0xA9, 0xCB, 0xE8), (0x1A, 0x6F, 0xB5)  # seen on a light page and on a dark one
@@ -24,20 +26,20 @@ _PALE, _DEEP = (0xA9, 0xCB, 0xE8), (0x1A, 0x6F, 0xB5)  # seen on a light page an
 class ChoiceRow:
     """One choice: its values in order, the value of the start, and its share of the scores' variance, 0 to 1.
 
-    The share is None in a study that has too few scores yet.
+    name: as `only=` and `fixed=` of a tuning take it; called: in words, "storage of 2 * u (line 3)". The share is None
+    in a study that has too few scores yet.
     """
 
     name: str
     values: tuple[str, ...]
     start: str
     share: float | None
+    called: str
 
     @property
     def label(self) -> str:
-        """The name, short enough to stand beside the row, with the share."""
-        name = self.name
-        if len(name) > _MOST_LETTERS:
-            name = f"{name[:_HEAD]}…{name[_HEAD + 1 - _MOST_LETTERS :]}"
+        """What it is called, short enough to stand beside the row, with the share."""
+        name = cut(self.called.removeprefix(_STORAGE), _MOST_LETTERS)
         return name if self.share is None else f"{name}  {100 * self.share:.0f} %"
 
 
@@ -83,7 +85,7 @@ class ChoiceMap:
     def text(self) -> str:
         """The same in words, a line each; "" while there is nothing to say."""
         lines = []
-        ranked = [f"{row.name} {100 * row.share:.0f} %" for row in self.rows if row.share and row.share >= 0.005][:5]
+        ranked = [f"{row.called} {100 * row.share:.0f} %" for row in self.rows if row.share and row.share >= 0.005][:5]
         if ranked:
             more = f"; {counted(self.hidden, 'choice')} of less share not shown" if self.hidden else ""
             lines.append(f"share of the scores' variance: {', '.join(ranked)}{more}")
@@ -105,7 +107,8 @@ def map_of_study(study: Study, best: int | None) -> ChoiceMap:
     names = tuple(study.about["tunables"])
     points = [(one.number, one.point, one.final_score) for one in individuals]
     values = values_of_study(study)
-    rows, cells, hidden = _rows(names, values, points, logarithm=True)
+    labels = tuple(study.about.get("labels", names))  # files of earlier versions have none
+    rows, cells, hidden = _rows(names, values, points, labels, logarithm=True)
     return ChoiceMap(rows, cells, hidden, _births(individuals), _family(individuals, best))
 
 
@@ -118,7 +121,7 @@ def map_of_tests(tuned: Tuned) -> ChoiceMap:
         (number, tuple(row.index(value) for row, value in zip(values, test.valuation, strict=True)), test.overall)
         for number, test in enumerate(tuned.tests, start=1)
     ]
-    rows, cells, hidden = _rows(names, values, points, logarithm=False)
+    rows, cells, hidden = _rows(names, values, points, names, logarithm=False)
     return ChoiceMap(rows, cells, hidden)
 
 
@@ -134,7 +137,12 @@ _Tried = tuple[int, tuple[int, ...], float | None]
 
 
 def _rows(
-    names: Sequence[str], values: Sequence[tuple[str, ...]], points: Sequence[_Tried], *, logarithm: bool
+    names: Sequence[str],
+    values: Sequence[tuple[str, ...]],
+    points: Sequence[_Tried],
+    labels: Sequence[str],
+    *,
+    logarithm: bool,
 ) -> tuple[tuple[ChoiceRow, ...], tuple[Chosen, ...], int]:
     """Rows that vary, cells that differ from the first point, and how many rows there are beyond the first."""
     if not points:
@@ -145,7 +153,9 @@ def _rows(
     moved = {at: sum(point[at] != first[at] for _, point, _ in points) for at in varied}
     ranked = sorted(varied, key=lambda at: (-shares.get(names[at], 0.0), -moved[at], at))
     shown = ranked[:MOST_ROWS]
-    rows = tuple(ChoiceRow(names[at], values[at], values[at][first[at]], shares.get(names[at])) for at in shown)
+    rows = tuple(
+        ChoiceRow(names[at], values[at], values[at][first[at]], shares.get(names[at]), labels[at]) for at in shown
+    )
     cells = tuple(
         Chosen(number, row, values[at][point[at]], point[at] / max(1, len(values[at]) - 1))
         for number, point, _ in points

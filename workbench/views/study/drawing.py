@@ -44,7 +44,7 @@ def _map_shapes(summary: Scores, frame: Frame) -> list[Shape]:
     tops = [HEIGHT + _MAP_TOP + _PITCH * at for at in range(len(summary.chosen.rows))]
     for row, top in zip(summary.chosen.rows, tops, strict=True):
         share = "" if row.share is None else f", {100 * row.share:.0f} % of variance"
-        shapes.append(Label((left, top - 7), f"{row.name}{share}", SOFT, 11))
+        shapes.append(Label((left, top - 7), f"{row.called}{share}", SOFT, 11))
         shapes.append(rectangle(left, top, right - left, _BAR, GRID))
     width = max(0.5, 0.9 * (right - left) / (frame.last - frame.first + 1))
     for cell in summary.chosen.cells:

@@ -199,7 +199,7 @@ def test_annotations_change_no_result():
 @pytest.mark.parametrize(
     ("name", "allocation", "text"),
     [
-        ("yy", "manifest", "computes nothing called 'yy'"),
+        ("yy", "manifest", "computes nothing called 'yy'\nUse one of x, y, z"),
         ("density", "delayed", "density is state"),
         ("y", "stored", "allocation 'stored' is unknown"),
         ("y", None, "nothing is asked of y"),
@@ -334,6 +334,13 @@ def test_what_only_simulations_have_is_told_of_a_machine(name):
     assert advice == f"Write sim = wave.simulate(...), then sim.{name}."
     with pytest.raises(AttributeError, match="machine wave has no 'simulat'"):
         machine.simulat  # noqa: B018
+
+
+def test_a_program_without_names_says_how_to_give_one():
+    still = wb.trace('u = field("u")\nu.next = 2 * u', 1, name="still")
+    for ask in (lambda: still.annotate("flux", "manifest"), lambda: still.plan().explain("flux", "u")):
+        with pytest.raises(PlanError, match=r"Give the value a name in the cell, such as flux = \.\.\."):
+            ask()
 
 
 def test_initial_values_without_names_are_refused_with_what_to_write():

@@ -250,6 +250,8 @@ def test_many_steps_of_reduced_length_are_one_march():
             "has 2 values, but its rates are one value",
         ),
         ("u.next, v.next = ssp_rk2((u, v), lambda u, v: (u,), 0.1)", "its rates are 1 values"),
+        ("u.next, v.next = ssp_rk2((u, v), lambda s: s, 0.1)", r"rhs\(s\) is called with 2 values"),
+        ("u.next = v.next = midpoint(u, lambda u: -v, 0.1, time=0.0)", "is called with 2 values: those of .* the time"),
         ('u.next, v.next = ssp_rk3((u, v), lambda u, v: (v, u), 0.1, ("outflow",))', "1 rules for a state of 2"),
         ("u.next = v.next = u * courant_step((u, u), (1.0,), 0.5)", "2 speeds for 1 distance"),
         ('u.next = v.next = extend(u, "reflect", location="face")', "'face' is no location"),

@@ -89,6 +89,11 @@ def test_every_backend_here_has_the_bits_of_the_reference():
     assert {d.name for d in result.deviations} <= {"u", "v", "energy"}
 
 
+def test_a_terminal_shows_the_table():
+    result = wb.trace(WAVE, name="wave").verify(steps=2)
+    assert repr(result) == str(result)
+
+
 def test_a_wrong_bit_is_found(rows):
     rows(WrongBackend)
     result = wb.trace('u = field("u")\nu.next = u').verify(steps=4)

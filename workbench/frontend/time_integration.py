@@ -6,6 +6,7 @@ boundary=None they work on plain arrays and numbers too.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import reduce
 from operator import add
@@ -184,7 +185,9 @@ def _each_location(location: object, count: int) -> tuple[Any, ...]:
 
 def _call(rhs: Rates, state: State, *time: Quantity) -> State:
     """The rates, in the form of the state."""
-    rates = rhs(*state, *time) if isinstance(state, tuple) else rhs(state, *time)
+    given = (*state, *time) if isinstance(state, tuple) else (state, *time)
+    _check_parameters(rhs, given, len(given) - len(time))
+    rates = rhs(*given)
     if not isinstance(state, tuple):
         return _of_kind(state, rates)
     if not isinstance(rates, tuple | list) or len(rates) != len(state):
@@ -194,6 +197,23 @@ def _call(rhs: Rates, state: State, *time: Quantity) -> State:
             advice="Return a tuple with the rate of each value.",
         )
     return tuple(_of_kind(part, rate) for part, rate in zip(state, rates, strict=True))
+
+
+def _check_parameters(rhs: Rates, given: tuple[object, ...], values: int) -> None:
+    """TraceError for a function of other parameters than the values of the state, and the time if there is one."""
+    try:
+        inspect.signature(rhs).bind(*given)
+    except ValueError:  # a function of a library that does not tell
+        return
+    except TypeError:
+        name = getattr(rhs, "__name__", "rhs").replace("<lambda>", "rhs")
+        parameters = [f"v{number}" for number in range(values)] if values > 1 else ["v"]
+        parameters += ["t"] * (len(given) - values)
+        raise TraceError(
+            f"{name}{inspect.signature(rhs)} is called with {counted(len(given), 'value')}: those of the state"
+            + (" and the time" if len(given) > values else ""),
+            advice=f"Write def {name}({', '.join(parameters)}): ...",
+        ) from None
 
 
 def _of_kind(part: State, rate: State) -> State:

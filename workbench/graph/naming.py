@@ -8,6 +8,7 @@ formula      "v + dt * a", "u[+1, 0]", "sum of e over all cells"
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields
 
 from workbench.graph.graph import Kernel
@@ -153,6 +154,12 @@ def record_name(kernel: Kernel, index: int) -> str:
         return record_name(kernel, node.operands[0])
     kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
     return own_name(kernel, index) or _takers(kernel).get(index) or f"{str(kind).lower()} (value {index})"
+
+
+def advice_on_names(kernels: Iterable[Kernel]) -> str:
+    """What to do about a name that no value has: the names that there are, or how to give one."""
+    known = sorted({name for kernel in kernels for node in kernel.nodes for name in node.names})
+    return f"Use one of {', '.join(known)}." if known else "Give the value a name in the cell, such as flux = ..."
 
 
 def formula(kernel: Kernel, index: int) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from workbench.errors import PlanError
 from workbench.graph import Graph
+from workbench.graph.naming import advice_on_names
 from workbench.planning.choices import PlanChoices
 from workbench.planning.tunables import without_key
 
@@ -42,8 +43,7 @@ def annotated(graph: Graph, plan: PlanChoices, name: str, allocation: str | None
     if not keys:
         if name in {static.name for static in graph.declared}:
             raise PlanError(f"{name} is state, which is stored anyway", advice="Annotate a value computed from it.")
-        known = sorted({n for kernel in graph.kernels for node in kernel.nodes for n in node.names})
-        raise PlanError(f"{graph.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
+        raise PlanError(f"{graph.name} computes nothing called {name!r}", advice=advice_on_names(graph.kernels))
     sets: list[tuple[str, Callable[[PlanChoices], frozenset[str]], bool]] = []
     if allocation is not None:
         sets += [

@@ -8,6 +8,7 @@ from typing import Literal
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Load, Reduce, Store, value_name
+from workbench.graph.naming import advice_on_names
 from workbench.planning.axes import axes_text
 from workbench.planning.emission import EMISSION_LIMIT, direct_needs
 from workbench.planning.kernel_plan import KernelPlan, Margins, Step, Storage, Subkernel
@@ -111,10 +112,7 @@ def _find(kernel: KernelPlan, name: str) -> int:
     if node is None:
         node = dict(kernel.kernel.stores()).get(name)
     if node is None or isinstance(kernel.kernel.nodes[node].instruction, Store):
-        known = sorted({n for each in kernel.kernel.nodes for n in each.names})
-        raise PlanError(
-            f"no value of {kernel.kernel.name} is called {name!r}", advice=f"Use one of {', '.join(known) or 'none'}."
-        )
+        raise PlanError(f"no value of {kernel.kernel.name} is called {name!r}", advice=advice_on_names([kernel.kernel]))
     return node
 
 

@@ -53,7 +53,7 @@ class Deviation:
         return all(bound is None or found <= bound for found, bound in pairs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verification:
     """The result of `verify`. `exact`: the program has only operators with equal bits on every backend.
 
@@ -91,6 +91,9 @@ class Verification:
         widths = [max(len(row[k]) for row in rows) for k in range(len(header))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._summary(), *lines, *(f"not here: {name}: {why}" for name, why in self.absent)])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         """The same table for a notebook."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from workbench.errors import PlanError
 from workbench.graph import Node, Store, value_names
+from workbench.graph.naming import advice_on_names
 from workbench.planning.kernel_plan import Subkernel
 from workbench.planning.plan import Plan
 
@@ -62,8 +63,8 @@ def value_named(plan: Plan, name: str) -> ValueRef:
             node = dict(each.kernel.stores()).get(name)
         if node is not None and not isinstance(each.kernel.nodes[node].instruction, Store):
             return ValueRef(each.kernel.name, node)
-    known = sorted({n for each in kernels for node in each.kernel.nodes for n in node.names})
-    raise PlanError(f"{plan.graph.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
+    advice = advice_on_names(each.kernel for each in kernels)
+    raise PlanError(f"{plan.graph.name} computes nothing called {name!r}", advice=advice)
 
 
 def find_subkernel(plan: Plan, wanted: SubkernelRef) -> Subkernel | None:

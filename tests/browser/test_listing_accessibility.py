@@ -38,8 +38,8 @@ def test_no_fault_is_found_in_a_plan(lab, page, theme):
     page.wait_for_selector(CHARTS)
     wait_heard(page, "2 sub-kernels")
     notebook.theme(theme)
-    page.get_by_role("button", name="step_1_u_next").click()
-    wait_heard(page, "sub-kernel step_1_u_next", ".swb-selection")
+    page.get_by_role("button", name="step_1_u").click()
+    wait_heard(page, "sub-kernel step_1_u", ".swb-selection")
     found = faults(page)
     notebook.theme("Light")
     assert found == []

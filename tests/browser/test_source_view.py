@@ -54,8 +54,8 @@ def test_keys_move_search_and_jump(lab, page):
     wait_heard(page, "1 of ", ".swb-count")
     page.keyboard.press("Enter")
     wait_heard(page, "2 of ", ".swb-count")
-    page.get_by_label("jump to").select_option("sweep_step_0_u_next")
-    wait_heard(page, "sub-kernel step_0_u_next", ".swb-selection")
+    page.get_by_label("jump to").select_option("sweep_step_0_u")
+    wait_heard(page, "sub-kernel step_0_u", ".swb-selection")
     page.wait_for_function("document.activeElement?.classList.contains('swb-code')")
     for _ in range(20):
         page.keyboard.press("ArrowDown")
@@ -95,5 +95,5 @@ def test_a_saved_notebook_shows_the_text_without_its_kernel_process(lab, page):
     nbformat.write(notebook, path)
     opened = NotebookPage(page, address, path.name)
     page.get_by_text("trade, openmp: ").wait_for()
-    page.get_by_text("sweep_step_0_u_next(").first.wait_for()
+    page.get_by_text("sweep_step_0_u(").first.wait_for()
     opened.picture("source-reopened")

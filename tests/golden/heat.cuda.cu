@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_u(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u_next(
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u(
     stencil::array<const double> u_array,
     stencil::array<double> out_u_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<2> shape) {

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_3ac42891fcd4eced {
+namespace plan_4936262723ae809c {
 
 // Outside of u
 struct outside_u {
@@ -29,7 +29,7 @@ struct outside_u {
     }
 };
 
-static STENCIL_PROCEDURE void sweep_step_0_u_next(
+static STENCIL_PROCEDURE void sweep_step_0_u(
     const Shape<2>& shape, const unsigned char* globals, const Box<2>& part,
     const double* u_array,
     double* out_u_array) {
@@ -73,7 +73,7 @@ static void run_step(Run<2>& run, int rank) {
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
-                sweep_step_0_u_next(shape, globals, box,
+                sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1));
             });
@@ -122,7 +122,7 @@ static void tile_run_step(Run<2>& run, int rank) {
                 case 0:
                     {
                         const Turn<2> turn(run, rank, -1, 1);
-                        sweep_step_0_u_next(shape, globals, box,
+                        sweep_step_0_u(shape, globals, box,
                             level.array<double>(0),
                             level.array<double>(1));
                     }
@@ -139,12 +139,12 @@ static void tile_run_step(Run<2>& run, int rank) {
         });
     }
 }
-}  // namespace plan_3ac42891fcd4eced
+}  // namespace plan_4936262723ae809c
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_3ac42891fcd4eced(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_4936262723ae809c(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_3ac42891fcd4eced;
+    using namespace stencil::plan_4936262723ae809c;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_bc91753424c21bf8 {
+namespace plan_a248c14a53bada65 {
 
 // Outside of u
 struct outside_u {
@@ -30,7 +30,7 @@ struct outside_u {
     }
 };
 
-static STENCIL_PROCEDURE void sweep_step_0_u_next(
+static STENCIL_PROCEDURE void sweep_step_0_u(
     const Shape<3>& shape, const unsigned char* globals, const Box<3>& part,
     const double* u_array,
     double* out_u_array) {
@@ -54,7 +54,7 @@ static STENCIL_PROCEDURE void sweep_step_0_u_next(
     }
 }
 
-static STENCIL_PROCEDURE void sweep_step_observed_0_u_next_total_next(
+static STENCIL_PROCEDURE void sweep_step_observed_0_u_total(
     const Shape<3>& shape, const unsigned char* globals, const Box<3>& part,
     const double* u_array,
     const double* u_array_2,
@@ -113,7 +113,7 @@ static void run_step(Run<3>& run, int rank) {
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
-                sweep_step_0_u_next(shape, globals, box,
+                sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1));
             });
@@ -147,7 +147,7 @@ static void run_step_observed(Run<3>& run, int rank) {
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(1));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
-                sweep_step_observed_0_u_next_total_next(shape, globals, box,
+                sweep_step_observed_0_u_total(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(0),
                     run.array<double>(1),
@@ -167,12 +167,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_bc91753424c21bf8
+}  // namespace plan_a248c14a53bada65
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_bc91753424c21bf8(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_a248c14a53bada65(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_bc91753424c21bf8;
+    using namespace stencil::plan_a248c14a53bada65;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

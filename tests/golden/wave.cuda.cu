@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     }
 }
 
-extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_2_energy_next(
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_2_energy(
     stencil::array<const double> u1_array,
     stencil::array<const double> v_array,
     stencil::array<const double> v1_array,

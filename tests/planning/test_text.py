@@ -23,7 +23,7 @@ def test_text_of_table_3():
         "    loop step_0_y 0+0: reads %0 in 0\n"
         "      1 operations; a cell: 16 bytes, 1 flops, 1 loads\n"
         "      stores %1 y in slot 0\n"
-        "    loop step_1_density_next 0+0: reads %1 in 0\n"
+        "    loop step_1_density 0+0: reads %1 in 0\n"
         "      1 operations; a cell: 16 bytes, 1 flops, 1 loads\n"
         "      stores %2 density.next in slot 0\n"
         "    rotate nothing\n"

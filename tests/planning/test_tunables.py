@@ -57,10 +57,10 @@ def test_the_table_of_a_small_program():
     assert len(set(names)) == len(names)
     assert [n for n in names if n.startswith("storage")] == ["storage of step.y"]
     assert sum(n.startswith("barrier") for n in names) == 6
-    assert [n for n in names if " of " in n][-2:] == ["grid of step_0_density_next", "block of step_0_density_next"]
+    assert [n for n in names if " of " in n][-2:] == ["grid of step_0_density", "block of step_0_density"]
     on_threads = {each.name for each in tunables_of(plan, "threads")}
     assert {"threads", "tile", "loops", "flags"} <= on_threads
-    assert not {"grid", "block", "block of step_0_density_next"} & on_threads
+    assert not {"grid", "block", "block of step_0_density"} & on_threads
     assert {"grid", "block"} <= {each.name for each in tunables_of(plan, "blocks")}
 
 
@@ -95,7 +95,7 @@ def test_rows_of_a_task_are_chosen_for_loops_that_are_shared_out():
         machine = wb.trace(text, dim=2, name="two").annotate("mean", "manifest").with_choices(**choices)
         return [row.name for row in tunables_of(machine.plan("openmp"), "threads") if row.section == "L"]
 
-    assert own(loops="apart") == ["tile of step_0_mean", "tile of step_1_u_next"]
+    assert own(loops="apart") == ["tile of step_0_mean", "tile of step_1_u"]
     assert own(loops="together") == []
     assert not [row for row in tunables_of(plan_graph(hello()), "threads") if row.section == "L"]
 

@@ -27,12 +27,12 @@ def test_a_live_source_is_exported_with_its_colours():
     page = exported(bundle)
     view.close()
     assert 'class="swb-static-source"' in page
-    assert '<span class="function">sweep_step_0_u_next</span>' in page
+    assert '<span class="function">sweep_step_0_u</span>' in page
 
 
 def test_a_live_plan_is_exported_with_table_and_pictures():
     view = trade_off("manifest").view("plan")
     page = exported(view._repr_mimebundle_())
     view.close()
-    assert 'scope="row">step_<wbr/>1_<wbr/>u_<wbr/>next</th>' in page
+    assert 'scope="row">step_<wbr/>1_<wbr/>u</th>' in page
     assert 'aria-label="plan of trade' in page

@@ -164,7 +164,7 @@ def _step(  # it gathers what seven passes decided
 
 def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:
     """An identifier of C by what the sub-kernel computes; the number makes it unique in its kernel."""
-    words = list(dict.fromkeys(record_name(kernel, r).split(" ")[0] for r in roots))
+    words = list(dict.fromkeys(record_name(kernel, r).split(" ")[0].removesuffix(".next") for r in roots))
     shown = words
     while len(shown) > 1 and len("_".join(shown)) > _LONGEST_WORDS:
         shown = shown[:-1]

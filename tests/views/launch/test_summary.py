@@ -43,7 +43,7 @@ def with_plan(machine, **choices):
 def test_cpu_rows_are_the_loops():
     plan = with_plan(HEAT, tile=16, threads=3)
     summary = summarise_launch(plan, extents=(100, 70))
-    assert [(row.name, row.cells, row.tasks) for row in summary.rows] == [("step_0_u_next", 7000, 7)]
+    assert [(row.name, row.cells, row.tasks) for row in summary.rows] == [("step_0_u", 7000, 7)]
     assert (summary.threads, summary.tile, summary.curves, summary.device) == (3, 16, (), None)
     assert "threads 3; a task: 16 rows" in describe_launch(summary)
     assert "in 7 tasks" in describe_launch(summary)
@@ -51,10 +51,10 @@ def test_cpu_rows_are_the_loops():
 
 def test_device_rows_have_grid_block_items_and_occupancy():
     plan = with_plan(HEAT, block=128, grid=64)
-    found = Findings((KernelResources("sweep_step_0_u_next", 40, 16, 8, 1024),), "as NVRTC says for sm_90")
+    found = Findings((KernelResources("sweep_step_0_u", 40, 16, 8, 1024),), "as NVRTC says for sm_90")
     summary = summarise_launch(plan, extents=(512, 512), backend="cuda", findings=found)
     row = summary.rows[summary.shown]
-    assert (row.name, row.grid, row.block) == ("sweep_step_0_u_next", (4, 1, 16), (128, 1, 1))
+    assert (row.name, row.grid, row.block) == ("sweep_step_0_u", (4, 1, 16), (128, 1, 1))
     assert row.items == 512 * 512 / (prod(row.grid) * prod(row.block)) == 32
     assert row.occupancy == occupancy(summary.device, 128, 40, 1024)
     assert (row.registers, row.spills, row.shared) == (40, 24, 1024)
@@ -171,8 +171,8 @@ def test_selected_sub_kernel_is_shown():
     view = open_launch_view(HEAT.annotate("gx", "manifest"), backend="cuda")
     from workbench.views.inspection.selection import SubkernelRef
 
-    view.inspection.select(SubkernelRef("step", "step_1_u_next"))
-    assert view.summary.rows[view.summary.shown].name == "sweep_step_1_u_next"
+    view.inspection.select(SubkernelRef("step", "step_1_u"))
+    assert view.summary.rows[view.summary.shown].name == "sweep_step_1_u"
     view.close()
 
 

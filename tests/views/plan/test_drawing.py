@@ -17,7 +17,7 @@ from workbench.views.plan.summary import Variant, describe_plan, summarise_plan
 
 def test_a_field_updated_in_place_changes_hands_in_the_middle_of_its_launch():
     summary = summary_of(trade_off("manifest"))
-    assert summary.launches == ("ghost cells of u", "step_0_b", "step_1_u_next")
+    assert summary.launches == ("ghost cells of u", "step_0_b", "step_1_u")
     bars = {(bar.array, bar.name): bar for bar in bars_of(summary)}
     old, new = bars[0, "u"], next(bar for bar in bars.values() if bar.lasting)
     assert (old.left, old.right, old.lasting) == (0.0, 2.5, False)
@@ -65,7 +65,7 @@ def test_marks_of_small_arrays_lie_on_the_roof_of_a_cache():
 
 
 def test_measured_marks_stand_under_the_same_intensity():
-    found = roofline_of(summary_of(trade_off(), measured={"step_0_u_next": 1e-3}))
+    found = roofline_of(summary_of(trade_off(), measured={"step_0_u": 1e-3}))
     predicted, measured = found.marks
     assert (predicted.kind, measured.kind) == ("predicted", "measured")
     assert predicted.intensity == measured.intensity

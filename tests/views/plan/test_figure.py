@@ -31,8 +31,8 @@ def test_columns_are_those_of_the_marks(charts):
 
 def test_another_summary_replaces_all_of_it(charts):
     made, _, _ = charts
-    other = summary_of(trade_off(), measured={"step_0_u_next": 1e-3})
-    made.update(other, ("step_0_u_next",))
+    other = summary_of(trade_off(), measured={"step_0_u": 1e-3})
+    made.update(other, ("step_0_u",))
     assert made._marks.data["kind"] == ["predicted", "measured"]
     assert made._marks.data["width"] == [4, 4]
     assert len(made._memory.xaxis[0].ticker.ticks) == len(other.launches)

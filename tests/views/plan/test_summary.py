@@ -74,7 +74,7 @@ def test_an_unknown_step_is_refused():
 
 
 def test_measured_times_reach_their_rows():
-    (row,) = summary_of(trade_off(), measured={"step_0_u_next": 2e-6}, step_measured=3e-6).rows
+    (row,) = summary_of(trade_off(), measured={"step_0_u": 2e-6}, step_measured=3e-6).rows
     assert row.measured == 2e-6
     assert row.rate(row.measured) == pytest.approx(row.flops * 1000 / 2e-6)
     assert summary_of(trade_off()).rows[0].measured is None

@@ -90,10 +90,10 @@ def test_a_flip_is_shown_side_by_side():
 
 
 def test_the_description_names_sub_kernels_with_reports():
-    summary = summary_of(trade_off(), "openmp", reports={"sweep_step_0_u_next": "inner loop vectorised"})
+    summary = summary_of(trade_off(), "openmp", reports={"sweep_step_0_u": "inner loop vectorised"})
     text = describe_source(summary)
     assert "trade, openmp: " in text
-    assert "step_0_u_next: inner loop vectorised" in text
+    assert "step_0_u: inner loop vectorised" in text
     assert text.endswith(summary.text.plain)
 
 

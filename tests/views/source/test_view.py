@@ -54,7 +54,7 @@ def test_a_line_that_computes_nothing_selects_its_sub_kernel(looked_at):
     (function,) = [f for f in view.summary.text.functions if f.subkernels]
     ear.listener.receive({"type": "line", "number": function.first})
     ear.wait("selected", lambda m: "sub-kernel" in m.content["text"])
-    assert inspection.selection == SubkernelRef("step", "step_0_u_next")
+    assert inspection.selection == SubkernelRef("step", "step_0_u")
     ear.listener.receive({"type": "line", "number": 10_000})
     ear.wait("selected", lambda m: m is ear.of("selected")[-1] and m.content["text"] == "")
 
@@ -147,7 +147,7 @@ def test_static_forms():
     bundle = view._repr_mimebundle_()
     assert bundle["text/plain"].startswith("trade, openmp: ")
     assert bundle["text/plain"].endswith(LIVE_ADVICE)
-    assert "sweep_step_0_u_next" in bundle["text/html"]
+    assert "sweep_step_0_u" in bundle["text/html"]
     assert MIME not in bundle
     view.inspection.flip("b")
     compared = view._repr_mimebundle_()["text/html"]

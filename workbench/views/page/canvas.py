@@ -102,7 +102,9 @@ def _opened(comm: Any, message: Mapping[str, Any]) -> None:  # noqa: ANN401  # c
     if canvas is None:
         return
     canvas.channels.add(comm.comm_id)
-    comm.on_msg(lambda told: _heard(canvas, comm.comm_id, told["content"]["data"]))
+    # In place of `on_msg`, which has IPython's hooks of a cell run around each message, here in another thread than the
+    # cell that runs: matplotlib would show and close what that cell has begun to draw.
+    comm.handle_msg = lambda told: _heard(canvas, comm.comm_id, told["content"]["data"])
     comm.on_close(lambda _: _left(canvas, comm.comm_id))
 
 

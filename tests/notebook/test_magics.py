@@ -232,8 +232,8 @@ def test_simulations_of_the_program_before_say_so(loaded):
     card = loaded.run(HEAT.replace("u[+1]", "2 * u[+1]")).card
     assert "of the program of before: " in card
     assert "sim; make new ones by heat.simulate(...)" in card
-    assert "heat was changed, and this simulation runs the program of before" in repr(sim)
-    assert ear.wait("status", lambda m: m.content["note"]).content["note"] in repr(sim)
+    assert "heat was changed, and this simulation runs the program of before" in " ".join(repr(sim).split())
+    assert ear.wait("status", lambda m: m.content["note"]).content["note"] in " ".join(repr(sim).split())
     fresh = loaded.ip.user_ns["heat"].simulate(u=np.zeros(8))
     assert "program of before" not in repr(fresh)
     loaded.run(HEAT)

@@ -9,6 +9,7 @@ import workbench as wb
 from tests.kit.capabilities import backends_here
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import start
+from workbench.amounts import COLUMNS
 from workbench.events import Progress, RunEnded
 from workbench.frontend.declarations import RESERVED
 from workbench.run.simulation import Simulation
@@ -206,6 +207,7 @@ def test_repr_says_what_runs_where(wave):
     text = repr(wave.run(3))
     assert text.startswith(f"simulation of wave: 32 cells, step 3, {wave.backend} (")
     assert "energy: scalar f64" in text
+    assert max(map(len, text.splitlines())) <= COLUMNS
 
 
 def test_public_names_cannot_be_hidden_by_fields():

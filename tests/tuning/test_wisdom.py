@@ -45,7 +45,7 @@ def result(machine, extents=(4096,), score=2e9, backend="openmp", **choices):
 def chosen(machine, **values):
     """The choices that a simulation with choices="best" has, and its text."""
     with machine.simulate(choices="best", backend="openmp", **values) as simulation:
-        return simulation.compiled.plan.choices, repr(simulation)
+        return simulation.compiled.plan.choices, " ".join(repr(simulation).split())
 
 
 def test_a_study_leaves_wisdom_and_best_takes_it(mean, tmp_path, file):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from workbench.amounts import bytes_text
+from workbench.amounts import COLUMNS, bytes_text
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import Evaluation
 from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
@@ -19,7 +20,7 @@ from workbench.run.state import State
 
 
 def describe(state: State, running: bool) -> str:
-    """Two lines: what runs where, and what it holds."""
+    """What runs where, what it holds, and what was chosen; a line each, or more where a line would be too long."""
     graph, compiled = state.graph, state.compiled
     if state.closed:
         return f"simulation of {graph.name}: closed at step {state.steps}"
@@ -29,13 +30,15 @@ def describe(state: State, running: bool) -> str:
     memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.declared)
     cells = f"{cells} {graph.space.elements}"
-    about = f"simulation of {graph.name}: {cells}, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    lines = [f"simulation of {graph.name}: {cells}, step {state.steps}{doing}, {where}, {memory}", f"  {held}"]
     choices, origin = state.chosen
     if origin and compiled.plan.choices == choices:  # it may have been planned anew
-        about += f"\n  choices: {origin}"
+        lines.append(f"  choices: {origin}")
     if state.schedule and compiled.plan.choices == choices:
-        about += f"\n  schedule: {state.schedule}"
-    return f"{about}\n{state.outdated}" if state.outdated else about
+        lines.append(f"  schedule: {state.schedule}")
+    if state.outdated:
+        lines.append(state.outdated)
+    return "\n".join(fill(line, COLUMNS, subsequent_indent=" " * 4, break_on_hyphens=False) for line in lines)
 
 
 def program_lines(graph: Graph, fields: str) -> list[str]:

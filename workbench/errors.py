@@ -12,8 +12,10 @@ that is not one of the user's cell says whose it is: "line 22 of workbench/solve
 """
 
 import os
+import sys
 import sysconfig
 import traceback
+import warnings
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -127,6 +129,14 @@ def is_machinery(filename: str) -> bool:
     """Whether code of that file is not the user's."""
     installed = "site-packages" in filename or "dist-packages" in filename
     return installed or filename.startswith(_MACHINERY)
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn at the user's line that led here, which Python shows beside the text; in a thread of ours at its first."""
+    frame, level = sys._getframe(1), 2
+    while is_machinery(frame.f_code.co_filename) and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def shown_path(filename: str) -> str:

@@ -9,7 +9,6 @@ stages from a graph to a program. tests/test_stages.py prints every stage of one
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -27,7 +26,7 @@ from workbench.backends.registry import (
     select_backend,
 )
 from workbench.codegen.source import Source
-from workbench.errors import BackendError, PlanError, StencilError
+from workbench.errors import BackendError, PlanError, StencilError, warn_user
 from workbench.forking import forkable_lock
 from workbench.frontend.cell import Traced, trace_function
 from workbench.frontend.cell import trace_cell as trace
@@ -195,9 +194,8 @@ def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Comp
 def _warn_of_reference(selection: Selection) -> None:
     """Once a process and reason: nobody asked for the interpreter, and a script shows no card that would say so."""
     advice = get_backend(SHOWN).availability().advice
-    warnings.warn(
+    warn_user(
         f"this runs on the reference interpreter, which is right and slow: {selection.reason}. {advice.rstrip('.')}, "
         'or pass backend="reference" if that is what you want.',
         InterpreterWarning,
-        stacklevel=2,
     )

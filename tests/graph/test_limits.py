@@ -78,8 +78,9 @@ def test_gas_takes_no_infinite_param(name):
 
 def test_an_unwise_value_is_warned_of():
     machine = wb.trace(CELL)
-    with pytest.warns(ParamWarning, match=r"r=1.5 is above 1, up to which it is known to work"):
+    with pytest.warns(ParamWarning, match=r"r=1.5 is above 1, up to which it is known to work") as told:
         machine.simulate(u=np.ones(3), r=1.5, backend="reference")
+    assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         machine.simulate(u=np.ones(3), r=1.0, backend="reference")

@@ -6,9 +6,8 @@ The threads of a parent do not exist in a forked process, and GCC's library woul
 from __future__ import annotations
 
 import os
-import warnings
 
-from workbench.errors import RunError
+from workbench.errors import RunError, warn_user
 
 _had_team = 0  # the process that has had a team of several threads, 0 for none; a forked process finds its parent's
 _warned = 0
@@ -45,11 +44,10 @@ def usable_threads(wanted: int) -> int:
         return wanted
     if _warned != here:
         _warned = here
-        warnings.warn(
+        warn_user(
             f"this process was forked from one that has run on several threads, so that it runs on one and not on "
             f'{wanted}. For more pass multiprocessing.get_context("spawn") to what makes the processes, or threads=1 '
             "to be content with one.",
             RuntimeWarning,
-            stacklevel=2,
         )
     return 1

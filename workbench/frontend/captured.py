@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from types import FunctionType
 
 import numpy as np
 
+from workbench.errors import warn_user
 from workbench.frontend.cell import Traced
 from workbench.frontend.scope import Captured, text_of
 
@@ -34,11 +34,10 @@ def warn_of_changed_names(
         now = now.item() if isinstance(now, np.generic) else now
         if not _same(now, name):
             shown = (text_of(now) or "another one") if name.text else repr(now)
-            warnings.warn(
+            warn_user(
                 f"{name.name} was {name.shown} when {machine} was traced and is {shown} now; "
                 f"the machine keeps {name.shown}. {advice.format(name.name)}",
                 CapturedNameWarning,
-                stacklevel=3,
             )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.errors import RunError
+from workbench.errors import RunError, warn_user
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
 from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
@@ -103,11 +102,10 @@ def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
     _check_values(target, graph, checkpoint)
     _check_limits(target, graph, checkpoint)
     if written_by != _program_key(graph, layout):
-        warnings.warn(
+        warn_user(
             f"{target} was written by another program, {machine} ({written_by}): {graph.name} continues its state "
             "with other formulas. Use the machine that wrote it to continue to the bit.",
             OtherProgramWarning,
-            stacklevel=4,
         )
     return checkpoint
 

@@ -7,14 +7,13 @@ from the bad cell to the operand that is bad, until all operands are good.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.backends.base import Array, MarchRequest, Number
-from workbench.errors import NonFiniteError
+from workbench.errors import NonFiniteError, warn_user
 from workbench.graph import Graph
 from workbench.graph.arithmetic import stored
 from workbench.run.origins import described, first_bad, trace_back
@@ -41,11 +40,10 @@ def warn_of_lost_scalars(state: State, before: frozenset[str], step: int) -> Non
     """Warn of scalars that are not numbers, unless they were none `before`, at an earlier step."""
     lost = sorted(lost_scalars(state) - before)
     if lost:
-        warnings.warn(
+        warn_user(
             f"{state.graph.name}: {', '.join(lost)} became nan between step {step} and step {state.steps}; "
             "begin again and pass finite=True to run, which stops where that happens and says why",
             NonFiniteWarning,
-            stacklevel=4,
         )
 
 

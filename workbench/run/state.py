@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-import warnings
 
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, MarchResult, Number
-from workbench.errors import RunError
+from workbench.errors import RunError, warn_user
 from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
@@ -161,11 +160,10 @@ class State:
         if static.role == "field":
             return self.instance.read_field(name)
         if static.role == "scalar" and self.stale and name in self._diagnostics:
-            warnings.warn(
+            warn_user(
                 f"{name} was last computed at step {self.observed_step}, the fields are at step {self.steps}: "
                 "a run until a time does not compute it, one step more by run(1) does",
                 StaleScalarWarning,
-                stacklevel=2,
             )
         return self.instance.read_global(name)
 

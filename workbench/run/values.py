@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Container, Iterable
 
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.errors import FieldError, ShapeError
+from workbench.errors import FieldError, ShapeError, warn_user
 from workbench.frontend.promotion import show_number
 from workbench.graph import Graph, Static, StorageType
 from workbench.graph.arithmetic import python_number
@@ -66,7 +65,7 @@ def number(static: Static, value: object) -> Number:
         )
     unwise = unwise_text(static, result)
     if unwise:
-        warnings.warn(unwise, ParamWarning, stacklevel=2)
+        warn_user(unwise, ParamWarning)
     return result
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from math import log2
@@ -21,7 +20,7 @@ from workbench.amounts import counted
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import get_backend, row_of
-from workbench.errors import BackendError, BuildError, GenomeError, PlanError, RunError
+from workbench.errors import BackendError, BuildError, GenomeError, PlanError, RunError, warn_user
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, Meaning, Schedule, given_choices
@@ -268,7 +267,7 @@ def _line(result: StudyResult) -> str:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, WisdomWarning, stacklevel=3)
+    warn_user(text, WisdomWarning)
 
 
 def _was(count: int) -> str:

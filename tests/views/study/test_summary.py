@@ -14,7 +14,7 @@ from workbench.tuning.general_study import begin_general_study
 from workbench.tuning.log import Log
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome
-from workbench.views.drawing.shapes import Label, to_svg
+from workbench.views.drawing.shapes import Label, Line, to_svg
 from workbench.views.study.drawing import draw_study, score_range
 from workbench.views.study.figure import StudyFigure
 from workbench.views.study.general_summary import summarise_general
@@ -78,6 +78,15 @@ def test_negative_scores_and_failures_lie_in_the_picture(tmp_path):
     assert high >= 0
     assert "failed: 1 runtime" in summary.text()
     assert "nan" not in to_svg(draw_study(summary))
+
+
+def test_one_sample_far_off_leaves_the_scores_apart(tmp_path):
+    summary = summarise_general(general(tmp_path, "echo %A%%B%"))
+    best = max(mark.score for mark in summary.marks)
+    odd = replace(summary, marks=(replace(summary.marks[0], high=50 * best), *summary.marks[1:]))
+    assert score_range(odd)[1] <= 2.2 * best
+    inside = [y for shape in draw_study(odd).shapes if isinstance(shape, Line) for _, y in shape.points]
+    assert min(inside) >= 0
 
 
 def test_tuning_in_which_nothing_passed_has_no_best(tmp_path):

@@ -31,7 +31,8 @@ def draw_study(summary: Scores) -> Drawing:
             x, y = frame.across(mark.number), frame.bottom + 6.0
             shapes += [Line(((x - 3, y - 3), (x + 3, y + 3)), FAILED), Line(((x - 3, y + 3), (x + 3, y - 3)), FAILED)]
         else:
-            shapes.append(Line((frame.at(mark.number, mark.low), frame.at(mark.number, mark.high)), COPIED))
+            seen = frame.at(mark.number, min(mark.high, high))
+            shapes.append(Line((frame.at(mark.number, mark.low), seen), COPIED))
             colour = BEST if mark == summary.best else COPIED if mark.copied else MEASURED
             shapes.append(Disc(frame.at(mark.number, mark.score), 5.0 if mark == summary.best else 3.0, colour))
     return Drawing(WIDTH, height, (*shapes, *_map_shapes(summary, frame), *launches), summary.text())
@@ -53,10 +54,15 @@ def _map_shapes(summary: Scores, frame: Frame) -> list[Shape]:
 
 
 def score_range(summary: Scores) -> tuple[float, float]:
-    """Both ends of the axis of scores: from 0, or below the least where scores may be negative."""
-    passed = [mark for mark in summary.marks if mark.score is not None]
-    low = min((mark.low for mark in passed), default=0.0)
-    high = max((mark.high for mark in passed), default=1.0)
+    """Both ends of the axis of scores: from 0, or below the least where scores may be negative.
+
+    Single samples end at twice the largest score: one far off would press all others flat.
+    """
+    scores = [mark.score for mark in summary.marks if mark.score is not None]
+    low = min((mark.low for mark in summary.marks if mark.score is not None), default=0.0)
+    high = max((mark.high for mark in summary.marks if mark.score is not None), default=1.0)
+    if scores and max(scores) > 0:
+        high = min(high, 2 * max(scores))
     return 1.05 * min(low, 0.0), 1.05 * max(high, 0.0) or 1.0
 
 

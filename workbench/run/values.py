@@ -16,6 +16,9 @@ from workbench.graph.extended_numbers import as_pairs
 from workbench.graph.types import F64
 from workbench.run.arrays import to_host
 
+_KINDS = {"U": "text", "S": "bytes", "O": "Python objects", "M": "dates", "m": "spans of time"}
+"""What is no number, by the kind of its NumPy type."""
+
 
 class ParamWarning(UserWarning):
     """A param was given a value that is allowed but unwise."""
@@ -89,8 +92,10 @@ def fit(name: str, array: Array, type_: StorageType) -> Array:
             advice="Pass the real and the imaginary part as two fields.",
         )
     if kind not in "biuf":
+        found = _KINDS.get(array.dtype.kind, f"{array.dtype} values")
         raise FieldError(
-            f"{name} was given {array.dtype} values, but holds {type_}", advice="Pass numbers or an array of numbers."
+            f"{name} was given {found}, but holds {type_}",
+            advice="Pass numbers or an array of numbers.",
         )
     if type_.is_float:
         return _fit_float(name, array, type_)

@@ -118,7 +118,7 @@ def test_estimates_are_of_the_loops_that_the_plan_has():
                 copies = [r for group in step.groups for r in group.copies]
                 estimate = Estimate(kernel.kernel, step.margins, step.live, sorted(copies), True)
                 roots = [group.roots for group in step.groups]
-                assert list(estimate.of(kernel.storage).bodies) == roots, graph.name
+                assert [group.roots for group in estimate.groups(kernel.storage)] == roots, graph.name
                 loops += len(roots)
     assert loops > 100
 

@@ -97,17 +97,17 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """An allocation, what it costs a cell, and its loops by their roots."""
+    """An allocation, what it costs a cell, and its loops by their numbers."""
 
     storage: tuple[Storage, ...]
     cost: float
-    bodies: dict[tuple[int, ...], _Body]
+    bodies: dict[int, _Body]
     placed: Placed
 
     @property
     def uses(self) -> tuple[dict[int, int], ...]:
         """For each loop the nodes that it touches below its roots, and the offsets at which it does, as bits."""
-        return tuple(body.bits for body in self.bodies.values())
+        return tuple(self.bodies[number].bits for number in self.placed.order)
 
     def times(self) -> Counter[int]:
         """How often a cell of each value is computed or read, all loops together."""
@@ -191,22 +191,24 @@ class Estimate:
     def of(self, storage: Sequence[Storage], base: Estimated | None = None, changed: Collection[int] = ()) -> Estimated:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
         placed = self._placing.of(storage, None if base is None else base.placed, changed)
-        groups = placed.groups
-        self.effort += placed.visited // 4 + self._effort_of_loop * len(groups)
-        bodies: dict[tuple[int, ...], _Body] = {}
-        for group in groups:
-            roots = group.roots
-            known = base.bodies.get(roots) if base is not None else None
-            if known is None or any(c in known.bits for c in changed):
-                known = self._body(storage, group)
-                self.effort += len(known.bits) * (1 + self.places // 4096)
-            bodies[roots] = known
-        cost = self._cost(groups, tuple(bodies.values()))
+        self.effort += placed.visited // 4 + self._effort_of_loop * len(placed.order)
+        bodies = {} if base is None else dict(base.bodies)
+        stale = {number for number, body in bodies.items() if not body.bits.keys().isdisjoint(changed)}
+        stale |= placed.changed
+        for number in stale:
+            group = placed.groups.get(number)
+            if group is None:
+                bodies.pop(number, None)
+                continue
+            bodies[number] = body = self._body(storage, group)
+            self.effort += len(body.bits) * (1 + self.places // 4096)
+        cost = self._cost([placed.groups[n] for n in placed.order], [bodies[n] for n in placed.order])
         return Estimated(tuple(storage), cost, bodies, placed)
 
     def groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
         """The loops of an allocation."""
-        return self._placing.of(storage).groups
+        placed = self._placing.of(storage)
+        return tuple(placed.groups[number] for number in placed.order)
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
         walk = self.walk(storage, group)

@@ -42,7 +42,7 @@ OF_BRUTE_FORCE = (
           "return -1", GROUPS),
     # -- launch order
     Fault("loops join whatever they read", "launch order", "planning.schedules.stepwise",
-          "return not made & reads", "return True", LAUNCHES),
+          "return self.makes.isdisjoint(reads)", "return True", LAUNCHES),
     Fault("a loop does not wait for its numbers", "launch order", "planning.schedules.stepwise",
           "            self._finish(numbers)\n            if needed:", "            if needed:", LAUNCHES),
     Fault("ghost cells are filled after the loop that reads them", "launch order", "planning.schedules.stepwise",

@@ -10,10 +10,12 @@ functions of those that make a Scan or a Scatter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from heapq import heappop, heappush
 from math import prod
+from operator import add
 
 from workbench.graph import (
     Arith,
@@ -28,14 +30,14 @@ from workbench.graph import (
 )
 from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
+from workbench.planning.chaining import Chained, Together, chained
 from workbench.planning.cost import default_extents
-from workbench.planning.emission import STORED, Emission
+from workbench.planning.emission import STORED, box_of
 from workbench.planning.grouping import Group
-from workbench.planning.kernel_plan import Chain, Launch, Margins, Storage
+from workbench.planning.kernel_plan import Box, Chain, Margins, Storage
 from workbench.planning.placing import Placed, Placing
 from workbench.planning.reach import Offset, no_margins
-from workbench.planning.rolling import find_chains
-from workbench.planning.schedules.stepwise import order_launches
+from workbench.planning.schedules.stepwise import LaunchParts, Ordering, Waits, waits_of
 from workbench.planning.weights import PASSES, weight_in_turn, weight_of_cell
 
 # Fixed figures, so that every machine makes the same plan. The unit is an addition of f64 in a vector loop.
@@ -63,13 +65,18 @@ class _Body:
     """One loop: what a cell costs, and all nodes that it touches below its roots; what many estimates ask is kept.
 
     work: weight of a cell's operations and of what it reads and writes; crowding: how much slower the loop is for
-    being long. arrays: the stored nodes that it reads or writes, moved: their bytes. Sets of offsets are bits of a
-    number: moving them all is one shift. passes: how often it computes each cell.
+    being long. alone: what it costs in no chain, rows: its share of what loops over all axes cost by themselves.
+    reads: the stored nodes that it reads, where loops may run together with boxes of offsets. arrays: these and those
+    that it writes, moved: their bytes. Sets of offsets are bits of a number: moving them all is one shift. passes: how
+    often it computes each cell.
     """
 
     work: float
     crowding: float
-    emission: Emission
+    alone: float
+    rows: float
+    waits: Waits
+    reads: dict[int, Box]
     arrays: frozenset[int]
     moved: int
     bits: dict[int, int]
@@ -103,6 +110,8 @@ class Estimated:
     cost: float
     bodies: dict[int, _Body]
     placed: Placed
+    parts: LaunchParts
+    chained: Chained | None
 
     @property
     def uses(self) -> tuple[dict[int, int], ...]:
@@ -167,6 +176,7 @@ class Estimate:
             self.weights[i] = self.traffic[i] = 0.0
         self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
+        self._extended = {kernel.nodes[i].operands[0] for i in self.filled}
         self._placing = Placing(kernel, self.margins, live, copies)
         self._effort_of_loop = _CHAINING if together and self.dim > 1 else _ORDERING
         self.effort = 0
@@ -195,15 +205,39 @@ class Estimate:
         bodies = {} if base is None else dict(base.bodies)
         stale = {number for number, body in bodies.items() if not body.bits.keys().isdisjoint(changed)}
         stale |= placed.changed
+        moved = set(placed.changed)  # loops that may have another place among the launches
         for number in stale:
-            group = placed.groups.get(number)
-            if group is None:
-                bodies.pop(number, None)
-                continue
-            bodies[number] = body = self._body(storage, group)
-            self.effort += len(body.bits) * (1 + self.places // 4096)
-        cost = self._cost([placed.groups[n] for n in placed.order], [bodies[n] for n in placed.order])
-        return Estimated(tuple(storage), cost, bodies, placed)
+            before, group = bodies.pop(number, None), placed.groups.get(number)
+            if group is not None:
+                bodies[number] = body = self._body(storage, group)
+                self.effort += len(body.bits) * (1 + self.places // 4096)
+                if before is None or before.waits != body.waits:
+                    moved.add(number)
+        made_by = {n: placed.made[n] for n in self._extended if storage[n] is Storage.MANIFEST}
+        waits = {number: body.waits for number, body in bodies.items()}
+        ordering = Ordering(self.kernel, placed.groups, waits, made_by, self.filled)
+        parts = ordering.run(placed.order, None if base is None else base.parts, moved)
+        chains = self._chains(placed, bodies, parts, base, stale)
+        return Estimated(tuple(storage), self._cost(placed.order, bodies, parts, chains), bodies, placed, parts, chains)
+
+    def _chains(
+        self,
+        placed: Placed,
+        bodies: Mapping[int, _Body],
+        parts: LaunchParts,
+        base: Estimated | None,
+        changed: Collection[int],
+    ) -> Chained | None:
+        """What may run together; None where nothing may."""
+        if not self.together or self.dim < 2:
+            return None
+        reads = {number: body.reads for number, body in bodies.items()}
+
+        def worth(chain: Chain) -> Together:
+            return self._worth(chain, bodies)
+
+        before = None if base is None else base.chained
+        return chained(self.kernel, placed, reads, parts.launches(), worth, self.through_fills, before, changed)
 
     def groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
         """The loops of an allocation."""
@@ -212,11 +246,15 @@ class Estimate:
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
         walk = self.walk(storage, group)
-        read = frozenset((n, o) for n, places in walk.reads.items() for o in self._places(places))
+        crowding = max(1.0, walk.count / _COMFORTABLE)
+        rolls = self.together and self.dim > 1
         return _Body(
             walk.work,
-            max(1.0, walk.count / _COMFORTABLE),
-            Emission(frozenset(), read, walk.numbers),
+            crowding,
+            0.0 if group.axes and walk.passes == 1 else walk.work * crowding,
+            0.0 if group.axes else LOOP,
+            waits_of(self.kernel, walk.reads, walk.numbers, self.filled),
+            {n: box_of(self._places(walk.reads[n])) for n in sorted(walk.reads)} if rolls else {},
             walk.arrays,
             sum(self.sizes[n] for n in walk.arrays),
             walk.bits,
@@ -285,29 +323,28 @@ class Estimate:
             known = self.offsets[bits] = tuple(found)
         return known
 
-    def _loops(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> tuple[tuple[Launch, ...], tuple[Chain, ...]]:
-        """Launches and chains as the later passes find them."""
-        emissions = [body.emission for body in bodies]
-        order = order_launches(self.kernel, groups, emissions, self.filled)
-        chains = find_chains(self.kernel, groups, emissions, order, (), self.through_fills) if self.together else ()
-        return order.launches, chains
+    def _worth(self, chain: Chain, bodies: Mapping[int, _Body]) -> Together:
+        """What a chain saves, and what its loops cost in it."""
+        own = [bodies[member.subkernel] for member in chain.members]
+        arrays = frozenset().union(*(body.arrays for body in own)) - {value.node for value in chain.rolling}
+        moved = sum(self.sizes[n] for n in arrays) - sum(body.moved for body in own)
+        cells = self.computed_cells(chain)
+        costs = [each * body.work * body.crowding for each, body in zip(cells, own, strict=True)]
+        numbers = [member.subkernel for member in chain.members]
+        return Together(chain.launches[1] - chain.launches[0] - 1, moved, tuple(zip(numbers, costs, strict=True)))
 
-    def _cost(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> float:
-        launches, chains = self._loops(groups, bodies)
-        waits = len(launches) - sum(c.launches[1] - c.launches[0] - 1 for c in chains)
-        cells = [0.0 if group.axes and body.passes == 1 else 1.0 for group, body in zip(groups, bodies, strict=True)]
-        moved = sum(body.moved for body in bodies)  # bytes to or from memory, once for each loop or chain
-        for chain in chains:
-            arrays: set[int] = set()
-            for member, each in zip(chain.members, self.computed_cells(chain), strict=True):
-                cells[member.subkernel] = each
-                moved -= bodies[member.subkernel].moved
-                arrays |= bodies[member.subkernel].arrays
-            moved += sum(self.sizes[n] for n in arrays - {value.node for value in chain.rolling})
-        total = LAUNCH * waits + LOOP * sum(not group.axes for group in groups) + BYTE * moved
-        for body, each in zip(bodies, cells, strict=True):
-            total += each * body.work * body.crowding
-        return total
+    def _cost(
+        self, order: Sequence[int], bodies: Mapping[int, _Body], parts: LaunchParts, chains: Chained | None
+    ) -> float:
+        waits = sum([len(part.launches) for part in parts.parts]) + len(parts.end)
+        moved = sum([body.moved for body in bodies.values()])  # to or from memory, once for each loop or chain
+        costs = {number: bodies[number].alone for number in order}
+        for together in () if chains is None else chains.together:
+            waits -= together.barriers
+            moved += together.moved
+            costs.update(together.costs)
+        total = LAUNCH * waits + sum([body.rows for body in bodies.values()]) + BYTE * moved
+        return reduce(add, costs.values(), total)
 
     def computed_cells(self, chain: Chain) -> tuple[float, ...]:
         """Return how many cells each member computes for each of the domain, in tiles as backends cut them."""

@@ -24,7 +24,7 @@ OF_BRUTE_FORCE = (
           "Storage.DELAYED if delayed else None", "None", STORED),
     Fault("what costs more than it saves is stored", "allocation", "planning.search",
           "if gained > 1e-9", "if gained < 1e-9", DEFAULT),
-    Fault("what is computed again costs nothing", "allocation", "planning.estimate",
+    Fault("what is computed again costs nothing", "allocation", "planning.walking",
           "work += times * weights[index]", "work += 0.0", DEFAULT),
     Fault("a Shift of a formula goes the wrong way", "allocation", "planning.emission",
           "tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))",

@@ -47,7 +47,7 @@ class _Body:
 
     crowding: how much slower the loop is for being long. alone: what it costs in no chain, rows: its share of what
     loops over all axes cost by themselves. reads: the boxes of offsets at which it reads stored nodes, where loops may
-    run together. moved: bytes of the arrays that it reads or writes.
+    run together. moved: bytes of the arrays that it reads or writes. bits: those of its walk.
     """
 
     walk: Walk
@@ -57,6 +57,7 @@ class _Body:
     waits: Waits
     reads: dict[int, Box]
     moved: int
+    bits: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Estimated:
     @property
     def uses(self) -> tuple[dict[int, int], ...]:
         """For each loop the nodes that it touches below its roots, and the offsets at which it does, as bits."""
-        return tuple(self.bodies[number].walk.bits for number in self.placed.order)
+        return tuple(self.bodies[number].bits for number in self.placed.order)
 
     def times(self) -> Counter[int]:
         """How often a cell of each value is computed or read, all loops together."""
@@ -126,8 +127,7 @@ class Estimate:
         self.effort += placed.visited // 4 + self._effort_of_loop * len(placed.order)
         bodies, stale, moved = self._bodies(storage, placed, base, changed)
         made_by = {n: placed.made[n] for n in self._extended if storage[n] is Storage.MANIFEST}
-        waits = {number: body.waits for number, body in bodies.items()}
-        ordering = Ordering(self.kernel, placed.groups, waits, made_by, self.filled)
+        ordering = Ordering(self.kernel, placed.groups, lambda number: bodies[number].waits, made_by, self.filled)
         parts = ordering.run(placed.order, None if base is None else base.parts, moved)
         chains = self._chains(placed, bodies, parts, base, stale)
         return Estimated(tuple(storage), self._cost(placed.order, bodies, parts, chains), bodies, placed, parts, chains)
@@ -137,7 +137,7 @@ class Estimate:
     ) -> tuple[dict[int, _Body], set[int], set[int]]:
         """The loops by number; those that are other ones than in `base`, and those that wait for something else."""
         bodies = {} if base is None else dict(base.bodies)
-        stale = {number for number, body in bodies.items() if not body.walk.bits.keys().isdisjoint(changed)}
+        stale = {number for node in changed for number, body in bodies.items() if node in body.bits}
         stale |= placed.changed
         moved = set(placed.changed)
         for number in sorted(stale):  # loops that make values come before those that read them
@@ -146,13 +146,13 @@ class Estimate:
                 continue
             walk = None
             if base is not None and before is not None and number not in placed.changed:
-                touched = [n for n in changed if n in before.walk.bits]
+                touched = [n for n in changed if n in before.bits]
                 makers = (self._maker(n, placed, bodies) or self._maker(n, base.placed, base.bodies) for n in touched)
-                below = sum(len(maker.walk.bits) for maker in makers if maker is not None)
-                if self._walking.are_exact and 2 * below < len(before.walk.bits):  # else it is longer than from nothing
+                below = sum(len(maker.bits) for maker in makers if maker is not None)
+                if self._walking.are_exact and 2 * below < len(before.bits):  # else it is longer than from nothing
                     walk = self._walking.again(storage, group, before.walk, touched)
             bodies[number] = body = self._body(group, walk or self.walk(storage, group))
-            self.effort += len(body.walk.bits) * (1 + self.places // 4096)
+            self.effort += len(body.bits) * (1 + self.places // 4096)
             if before is None or before.waits != body.waits:
                 moved.add(number)
         return bodies, stale, moved
@@ -195,7 +195,8 @@ class Estimate:
             0.0 if group.axes else LOOP,
             waits_of(self.kernel, walk.reads, walk.numbers, self.filled),
             {n: self._walking.box(walk.reads[n]) for n in sorted(walk.reads)} if rolls else {},
-            sum(self.sizes[n] for n in walk.arrays),
+            sum([self.sizes[n] for n in walk.arrays]),
+            walk.bits,
         )
 
     def _maker(self, node: int, placed: Placed, bodies: Mapping[int, _Body]) -> _Body | None:
@@ -217,14 +218,18 @@ class Estimate:
         self, order: Sequence[int], bodies: Mapping[int, _Body], parts: LaunchParts, chains: Chained | None
     ) -> float:
         waits = sum([len(part.launches) for part in parts.parts]) + len(parts.end)
-        moved = sum([body.moved for body in bodies.values()])  # to or from memory, once for each loop or chain
-        costs = {number: bodies[number].alone for number in order}
-        for together in () if chains is None else chains.together:
-            waits -= together.barriers
-            moved += together.moved
-            costs.update(together.costs)
-        total = LAUNCH * waits + sum([body.rows for body in bodies.values()]) + BYTE * moved
-        return reduce(add, costs.values(), total)
+        loops = [bodies[number] for number in order]
+        moved = sum([body.moved for body in loops])  # to or from memory, once for each loop or chain
+        rows = sum([body.rows for body in loops])
+        costs = [body.alone for body in loops]
+        if chains is not None and chains.together:
+            in_chains = dict(zip(order, costs, strict=True))
+            for together in chains.together:
+                waits -= together.barriers
+                moved += together.moved
+                in_chains.update(together.costs)
+            costs = list(in_chains.values())
+        return reduce(add, costs, LAUNCH * waits + rows + BYTE * moved)
 
     def computed_cells(self, chain: Chain) -> tuple[float, ...]:
         """Return how many cells each member computes for each of the domain, in tiles as backends cut them."""

@@ -114,17 +114,18 @@ class Placing:
             if turn.put(i, turn.first(i, needed) if is_root else -1, needed):
                 turn.again(self._consumers[i])
         last = self._find_last(turn)
-        groups, changes = dict(base.groups), set[int]()
-        for number in {*turn.changed, *(n for n in last.keys() | base.last.keys() if last.get(n) != base.last.get(n))}:
+        groups, changes, order = dict(base.groups), set[int](), base.order
+        for number in turn.changed.union(n for n in last.keys() | base.last.keys() if last.get(n) != base.last.get(n)):
             group = self._group(turn.loops.get(number, ()), number, last.get(number, ((), ())))
             if group == groups.get(number):
                 continue
             changes.add(number)
             if group is None:
-                groups.pop(number, None)
+                del groups[number]
             else:
                 groups[number] = group
-        order = base.order if groups.keys() == base.groups.keys() else sorted(groups)
+        if len(groups) != len(order) or any(number not in base.groups for number in changes):
+            order = sorted(groups)
         return Placed(groups, order, turn.made, turn.loops, turn.of_kind, last, frozenset(changes), visited)
 
     def _find_last(self, turn: _Turn) -> dict[int, _Last]:

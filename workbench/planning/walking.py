@@ -100,22 +100,31 @@ class Walking:
 
     def of(self, storage: Sequence[Storage], group: Group) -> Walk:
         """What a loop touches, roots first."""
-        below, is_work, weights, here = self.below, self.is_work, self._weights_in(group), 1 << self.origin
+        below, is_work, numbers_of = self.below, self.is_work, self.numbers
+        weights, here, manifest, existing = (
+            self._weights_in(group),
+            1 << self.origin,
+            Storage.MANIFEST,
+            Storage.EXISTING,
+        )
         bits = dict.fromkeys(self._given(group), here)
         reads = dict.fromkeys(group.copies, here)
         numbers: set[int] = set()
         work, count = 0.0, 0
         evaluated = [] if group.takes else list(group.manifest)
+        roots = iter(evaluated)
         waiting = [-index for index in bits]
         heapify(waiting)
         # Roots by their formulas, then what they need, consumers first: a node's uses are known when it is its turn.
-        for turn in range(len(evaluated) + len(self.below)):
-            if turn < len(evaluated):
-                index, where = evaluated[turn], here
+        while True:
+            index = next(roots, -1)
+            if index >= 0:
+                where = here
             elif waiting:
                 index = -heappop(waiting)
                 where = bits[index]
-                if storage[index] is Storage.MANIFEST or storage[index] is Storage.EXISTING:
+                stored = storage[index]
+                if stored is manifest or stored is existing:
                     reads[index] = reads.get(index, 0) | where
                     continue
             else:
@@ -133,8 +142,8 @@ class Walking:
                 times = where.bit_count()
                 work += times * weights[index]
                 count += times
-            else:
-                numbers.update(self.numbers[index])
+            elif numbers_of[index]:
+                numbers.update(numbers_of[index])
         work += KEEP * sum(self.traffic[n] for n in evaluated)
         work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
         passes = PASSES if self._is_in_turn(group) else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -39,7 +39,7 @@ def order_launches(
     """
     loops, made_by = dict(enumerate(groups)), {root: g for g, group in enumerate(groups) for root in group.manifest}
     waits = {g: waits_of(kernel, (n for n, _ in e.reads), e.globals, filled) for g, e in enumerate(emissions)}
-    parts = Ordering(kernel, loops, waits, made_by, filled, apart).run(range(len(groups)))
+    parts = Ordering(kernel, loops, waits.__getitem__, made_by, filled, apart).run(range(len(groups)))
     launches, numbered = list[Launch](), {"fill": list[int](), "finisher": list[int]()}
     for launch in parts.launches():
         if launch.kind == "subkernel":
@@ -115,7 +115,7 @@ class Ordering:
         self,
         kernel: Kernel,
         groups: Mapping[int, Group],
-        waits: Mapping[int, Waits],
+        waits: Callable[[int], Waits],
         made_by: Mapping[int, int],
         filled: Collection[int],
         apart: Collection[int] = (),
@@ -138,7 +138,7 @@ class Ordering:
             return base
         position, last = self._resume(order, base, min(changed, default=0)), max(changed, default=0)
         for index in order[position:]:
-            wait = self.waits[index]
+            wait = self.waits(index)
             needed = [e for e in wait.fills if e in self.done.unfilled]
             numbers = wait.numbers.union(*map(self._numbers_of, needed)) if needed else wait.numbers
             if not self._may_join(index, wait.reads, numbers, needed):

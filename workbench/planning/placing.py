@@ -199,7 +199,9 @@ class _Turn:
 
     def _take_out(self, node: int, loop: int) -> None:
         self.changed.add(loop)
-        left = tuple(root for root in self.loops[loop] if root != node)
+        roots = list(self.loops[loop])
+        del roots[bisect_left(roots, node)]
+        left = tuple(roots)
         if loop != node:
             self.loops[loop] = left
             return

@@ -14,7 +14,7 @@ import workbench as wb
 from workbench.planning import estimate
 from workbench.planning.passes import plan_graph
 
-SIZES = (800, 1600, 3200, 6400, 12800)
+SIZES = (200, 400, 800, 1600, 3200, 6400, 12800)
 HEAD = 'u = field("u", boundary="periodic")\nk = param("k", 0.1)\nv = u\nfor i in range({}):\n'
 PROGRAMS = {  # nodes a turn and what a turn does
     "one cell farther a turn": (7, "    v = v + k * (v[+1] - 2 * v + v[-1])"),

@@ -24,7 +24,7 @@ OF_BRUTE_FORCE = (
           "Storage.DELAYED if delayed else None", "None", STORED),
     Fault("what costs more than it saves is stored", "allocation", "planning.search",
           "if gained > 1e-9", "if gained < 1e-9", DEFAULT),
-    Fault("what is computed again costs nothing", "allocation", "planning.estimate",
+    Fault("what is computed again costs nothing", "allocation", "planning.walking",
           "work += times * weights[index]", "work += 0.0", DEFAULT),
     Fault("a Shift of a formula goes the wrong way", "allocation", "planning.emission",
           "tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))",
@@ -42,7 +42,7 @@ OF_BRUTE_FORCE = (
           "return -1", GROUPS),
     # -- launch order
     Fault("loops join whatever they read", "launch order", "planning.schedules.stepwise",
-          "return not made & reads", "return True", LAUNCHES),
+          "return self.makes.isdisjoint(reads)", "return True", LAUNCHES),
     Fault("a loop does not wait for its numbers", "launch order", "planning.schedules.stepwise",
           "            self._finish(numbers)\n            if needed:", "            if needed:", LAUNCHES),
     Fault("ghost cells are filled after the loop that reads them", "launch order", "planning.schedules.stepwise",

@@ -135,9 +135,9 @@ FAULTS = (
     PassFault("no ghost cell is filled", lambda p: p(
         passes, "aliased_extends", _after(memory.aliased_extends, lambda r: (r[0], frozenset())))),
     PassFault("fills run before their operand is made", lambda p: p(
-        stepwise._Ordering, "_fillable", lambda self, extend: True)),
+        stepwise.Ordering, "_fillable", lambda self, extend: True)),
     PassFault("dependent loops share a launch", lambda p: p(
-        stepwise._Ordering, "_may_join", lambda self, *a: bool(self.open) and not a[3])),
+        stepwise.Ordering, "_may_join", lambda self, *a: bool(self.open) and not a[3])),
     PassFault("reductions are read before they are finished", lambda p: p(
         stepwise, "reductions_below", lambda *a: frozenset())),
     PassFault("a loop does not wait for the reduction that it reads", lambda p: p(

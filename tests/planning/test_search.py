@@ -2,6 +2,7 @@
 
 import random
 import signal
+from collections import Counter
 
 import pytest
 
@@ -11,13 +12,16 @@ from tests.planning.random_graphs import random_graph
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
-from workbench.planning import search
+from workbench.planning import placing, search
 from workbench.planning.draft import Draft
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
 from workbench.planning.kernel_plan import Storage
 from workbench.planning.passes import PASSES, plan_graph
 from workbench.planning.reach import find_margins
+from workbench.planning.rolling import ChainSearch
+from workbench.planning.schedules.stepwise import Ordering
+from workbench.planning.search import _changed
 from workbench.planning.text import SEARCH_ENDED
 from workbench.planning.variants import live_nodes
 from workbench.planning.verify import find_faults
@@ -118,30 +122,93 @@ def test_estimates_are_of_the_loops_that_the_plan_has():
                 copies = [r for group in step.groups for r in group.copies]
                 estimate = Estimate(kernel.kernel, step.margins, step.live, sorted(copies), True)
                 roots = [group.roots for group in step.groups]
-                assert list(estimate.of(kernel.storage).bodies) == roots, graph.name
+                assert [group.roots for group in estimate.groups(kernel.storage)] == roots, graph.name
                 loops += len(roots)
     assert loops > 100
 
 
+def estimate_of(plan, through_fills=False):
+    """(estimate of the observed step, the values that may be stored or not)"""
+    kernel = plan.main.kernel
+    live = live_nodes(kernel)
+    copies = copied_loads(kernel, end_fields(plan.graph, kernel))
+    estimate = Estimate(kernel, find_margins(kernel, live), live, copies, True, through_fills)
+    return estimate, [i for i, reason in enumerate(plan.main.forced) if not reason and i in live]
+
+
+def stages():
+    """Planes of three values in stages, with ghost cells that are filled between them and a number that all need."""
+    lines = [f'{name} = field("{name.upper()}", boundary="outflow")' for name in "uvw"]
+    lines += ["first, most = [u, v, w], reduce_max(u)", "for i in range(4):"]
+    lines += [f'    {name} = extend({name} + most * (u[+1, 0] - v[0, -1]) * w, "outflow")' for name in "uvw"]
+    lines += [f"first[{i}].next = {name}[0, +1] + {name}[-1, 0]" for i, name in enumerate("uvw")]
+    return wb.trace("\n".join(lines), name="stages").graph
+
+
+def chained():
+    """Programs over a plane whose loops run together, some of them through fills of ghost cells."""
+    yield from ((smoothed_in_two_dimensions(times).graph, False) for times in (4, 9))
+    yield wb.solvers.advection.machine(3).graph, False
+    yield wb.solvers.hydro.machine(2, order=1).graph, False
+    yield random_program(35, nodes=(40, 90))[0], False
+    yield from ((made, fills) for made in (stages(), wb.solvers.gray_scott.machine(2).graph) for fills in (False, True))
+
+
+def changed_and_compared(graph, fills, times, rng):
+    """Change values at random, and compare each estimate with one from nothing; how many there are, and chains."""
+    plan, changes, chains = plan_graph(graph), 0, 0
+    estimate, free = estimate_of(plan, fills)
+    now = estimate.of(plan.main.storage)
+    for _ in range(times if free else 0):
+        nodes = rng.sample(free, min(len(free), rng.randint(1, 3)))
+        storage = list(now.storage)
+        for node in nodes:
+            storage[node] = rng.choice((Storage.MANIFEST, Storage.DELAYED))
+        trial, fresh = estimate.of(storage, now, nodes), estimate.of(storage)
+        assert (trial.cost, trial.placed.groups, trial.bodies) == (fresh.cost, fresh.placed.groups, fresh.bodies)
+        assert (trial.placed.order, trial.parts) == (fresh.placed.order, fresh.parts)
+        if trial.chained is not None:
+            assert trial.chained.together == fresh.chained.together
+            chains += len(fresh.chained.together)
+        now, changes = trial if rng.random() < 0.5 else now, changes + 1
+    return changes, chains
+
+
 def test_an_estimate_from_a_similar_allocation_is_that_from_nothing():
-    rng, changes = random.Random(5), 0
-    for graph in graphs():
-        plan = plan_graph(graph)
-        kernel = plan.main.kernel
-        live = live_nodes(kernel)
-        copies = copied_loads(kernel, end_fields(plan.graph, kernel))
-        estimate = Estimate(kernel, find_margins(kernel, live), live, copies, together=True)
-        free = [i for i, reason in enumerate(plan.main.forced) if not reason and i in live]
-        now = estimate.of(plan.main.storage)
-        for _ in range(20 if free else 0):
-            nodes = rng.sample(free, min(len(free), rng.randint(1, 3)))
-            storage = list(now.storage)
-            for node in nodes:
-                storage[node] = rng.choice((Storage.MANIFEST, Storage.DELAYED))
-            trial, fresh = estimate.of(storage, now, nodes), estimate.of(storage)
-            assert (trial.cost, trial.placed.groups, trial.bodies) == (fresh.cost, fresh.placed.groups, fresh.bodies)
-            now, changes = trial if rng.random() < 0.5 else now, changes + 1
-    assert changes > 300
+    rng = random.Random(5)
+    assert sum(changed_and_compared(graph, False, 20, rng)[0] for graph in graphs()) > 300
+
+
+def test_so_it_is_where_loops_run_together():
+    rng = random.Random(7)
+    assert sum(changed_and_compared(graph, fills, 12, rng)[1] for graph, fills in chained()) > 100
+
+
+@pytest.mark.parametrize("program", [smoothed, smoothed_in_two_dimensions])
+def test_a_change_of_one_value_looks_at_no_more_in_a_longer_program(program, monkeypatch):
+    looked = Counter()
+
+    def counted(name, whole):
+        def counting(*arguments):
+            looked[name] += 1
+            return whole(*arguments)
+
+        return counting
+
+    for owner, name in ((placing._Turn, "put"), (Ordering, "_may_join"), (ChainSearch, "chain")):
+        monkeypatch.setattr(owner, name, counted(name, getattr(owner, name)))
+    found = []
+    for times in (12, 36):
+        plan = plan_graph(program(times).graph)
+        estimate, free = estimate_of(plan)
+        base = estimate.of([Storage.MANIFEST if i in free else s for i, s in enumerate(plan.main.storage)])
+        looked.clear()
+        for node in free:
+            estimate.of(_changed(base.storage, (node,), Storage.DELAYED), base, (node,))
+        found.append({name: calls / len(free) for name, calls in looked.items()})
+    print(found)
+    assert {"put", "_may_join"} <= found[0].keys() == found[1].keys()
+    assert all(found[1][name] < 1.2 * calls for name, calls in found[0].items())
 
 
 def test_a_search_tries_no_change_twice(monkeypatch):

@@ -12,18 +12,21 @@ Backends may follow `Step.chains` or run the launches one by one: a plan is comp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from workbench.graph import Kernel
 from workbench.graph.identity import by_identity
 from workbench.planning.emission import Emission, boxes_of, gathered_by
 from workbench.planning.grouping import Group
-from workbench.planning.kernel_plan import Box, Chain, ChainMember, Margins, RollingValue, Step
+from workbench.planning.kernel_plan import Box, Chain, ChainMember, Launch, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import RollingGhosts, extends_of
 from workbench.planning.schedules.stepwise import Order
 
-_LONGEST = 24  # launches that are tried together
+LONGEST = 24
+"""Launches that are tried together."""
 
 
 def find_chains(
@@ -43,19 +46,20 @@ def find_chains(
     """
     if kernel.space.rank < 2:
         return ()
-    search, launches = _Search(kernel, groups, emissions, order, apart, through_fills), order.launches
+    boxes = [boxes_of(e.reads) for e in emissions]
+    ghosts = RollingGhosts(kernel, dict(enumerate(order.fills)), boxes, wanted=through_fills)
+    readers = readers_of(enumerate(boxes), ghosts)
+    made_by = {node: g for g, group in enumerate(groups) for node in group.manifest}
+    idle = [g for g, group in enumerate(groups) if not any(node in readers for node in group.manifest)]
+    loops = Loops(dict(enumerate(groups)), dict(enumerate(boxes)), readers, made_by.get, idle, apart)
+    search = ChainSearch(kernel, loops, order.launches, ghosts)
     found: list[Chain] = []
     first = 0
-    while first < len(launches):
-        for end in range(search.run_end(first), first, -1):
-            chain = None if search.blocked[first] >> end & 1 else search.chain(first, end)
-            if chain is not None:
-                found.append(chain)
-                search.taken.update(m.subkernel for m in chain.members)
-                first = end
-                break
-        else:
-            first += 1
+    while first < len(order.launches):
+        chain = search.longest(first)
+        if chain is not None:
+            found.append(chain)
+        first = first + 1 if chain is None else chain.launches[1]
     return tuple(found)
 
 
@@ -71,59 +75,84 @@ def _needed_whole(kernel: Kernel) -> frozenset[int]:
     return stores | gathered_by(kernel, range(len(kernel.nodes)))
 
 
-class _Search:
-    """What a step's sub-kernels read and write, and the chain of some launches if there is one."""
+def readers_of(boxes: Iterable[tuple[int, Mapping[int, Box]]], ghosts: RollingGhosts) -> dict[int, frozenset[int]]:
+    """Return for each value the loops that read it, the operand where they read ghost cells; boxes: what each reads."""
+    found: dict[int, set[int]] = {}
+    for loop, reads in boxes:
+        for read in reads:
+            found.setdefault(ghosts.operand_of.get(read, read), set()).add(loop)
+    return {node: frozenset(loops) for node, loops in found.items()}
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        groups: Sequence[Group],
-        emissions: Sequence[Emission],
-        order: Order,
-        apart: Collection[int],
-        through_fills: bool,
-    ) -> None:
-        self.kernel, self.groups, self.launches = kernel, groups, order.launches
-        self.reads = [boxes_of(e.reads) for e in emissions]
-        self.ghosts = RollingGhosts(kernel, order, self.reads, wanted=through_fills)
-        self.alone = {
-            g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.takes
-        }
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """What a step's sub-kernels read and write; their numbers ascend as they run.
+
+    reads: boxes of offsets, by loop and node; readers: of each value. made_by: the loop that makes a value; any number
+    that is no loop's, or None, for a value that none makes. idle: loops whose values nobody reads; apart: those that
+    want barriers.
+    """
+
+    groups: Mapping[int, Group]
+    reads: Mapping[int, Mapping[int, Box]]
+    readers: Mapping[int, Set[int]]
+    made_by: Callable[[int], int | None]
+    idle: Collection[int] = ()
+    apart: Collection[int] = ()
+
+
+class ChainSearch:
+    """The longest chain from a launch on, if there is one."""
+
+    def __init__(self, kernel: Kernel, loops: Loops, launches: Sequence[Launch], ghosts: RollingGhosts) -> None:
+        self.kernel, self.loops, self.launches, self.ghosts = kernel, loops, launches, ghosts
+        self.groups, self.reads, self.readers = loops.groups, loops.reads, loops.readers
         self.taken: set[int] = set()  # members of chains found so far
+        self.asked: set[int] = set()  # earlier loops of which it was asked whether they may move
         extended = {operand for operand, _ in extends_of(kernel)}
-        self.kept = _needed_whole(kernel) | (extended - self.ghosts.extend_of.keys())
-        self.readers: dict[int, set[int]] = {}
-        for index, each in enumerate(self.reads):
-            for read in each:
-                self.readers.setdefault(self.ghosts.operand_of.get(read, read), set()).add(index)
-        self.blocked = self._blocked()
+        self.kept = _needed_whole(kernel) | (extended - ghosts.extend_of.keys())
 
-    def _blocked(self) -> list[int]:
-        """For each launch the ends, as bits, that a chain beginning there cannot have.
+    def longest(self, first: int) -> Chain | None:
+        """The longest chain that begins with this launch, whose members no other one gets then."""
+        end = self.run_end(first)
+        blocked = self._blocked(first, end)
+        for last in range(end, first, -1):
+            chain = None if blocked >> last & 1 else self.chain(first, last)
+            if chain is not None:
+                self.taken.update(member.subkernel for member in chain.members)
+                return chain
+        return None
+
+    def is_alone(self, loop: int) -> bool:
+        """Whether a loop belongs to no chain."""
+        group = self.groups[loop]
+        return loop in self.loops.apart or bool(group.reductions or group.axes) or group.takes
+
+    def _blocked(self, first: int, end: int) -> int:
+        """The ends, as bits, that a chain of some of these launches cannot have if it begins with the first.
 
         A value that the chain makes and one of its members reads would have another reader after such an end, or is
         needed in its array anyway.
         """
-        launches = list(enumerate(self.launches))
+        launches = enumerate(self.launches[first:end], first)
         of_kernels = [(number, m) for number, launch in launches if launch.kind == "subkernel" for m in launch.members]
         place = {m: number for number, m in of_kernels}
-        blocked = [0] * len(self.launches)
-        for number, m in of_kernels:
+        blocked = 0
+        for _, m in of_kernels:
             for node in self.groups[m].manifest:
-                readers = [place[reader] for reader in self.readers.get(node, ())]
-                if readers:
-                    last = len(self.launches) if node in self.kept else max(readers)
-                    blocked[number] |= (2 << last) - (2 << min(readers))
-        for number in range(len(blocked) - 2, -1, -1):
-            blocked[number] |= blocked[number + 1]
+                readers = [place.get(reader, end) for reader in self.readers.get(node, ())]
+                nearest = min(readers, default=end)
+                if nearest < end:
+                    last = end if node in self.kept else max(readers)
+                    blocked |= (2 << last) - (2 << nearest)
         return blocked
 
     def run_end(self, first: int) -> int:
         """The end of the longest row of launches from `first` on between which nothing stands."""
         end = first
-        while end < min(len(self.launches), first + _LONGEST):
+        while end < min(len(self.launches), first + LONGEST):
             launch = self.launches[end]
-            if launch.kind == "subkernel" and self.alone & set(launch.members):
+            if launch.kind == "subkernel" and any(map(self.is_alone, launch.members)):
                 break
             if launch.kind == "finisher" or (launch.kind == "fill" and not self.ghosts.may_roll(launch)):
                 break
@@ -146,11 +175,12 @@ class _Search:
             not inside.isdisjoint(self.readers.get(n, ())) for n in made_here & self.ghosts.extend_of.keys() - filled
         ):
             return None
-        moved = self._moved(own, first)
+        moved = self._moved(own)
         members = (*moved, *own)
+        inside.update(moved)
         made = {node: m for m in members for node in self.groups[m].manifest}
-        rolling = {n for n in made if self._stays(n, set(members), filled)}
-        if not rolling or any(self.readers.get(n, set()) & set(members) for n in made.keys() - rolling):
+        rolling = {n for n in made if self._stays(n, inside, filled)}
+        if not rolling or any(not inside.isdisjoint(self.readers.get(n, ())) for n in made.keys() - rolling):
             return None
         if not filled <= rolling or (fills and any(any(map(any, self.groups[m].margins)) for m in members)):
             return None
@@ -171,16 +201,31 @@ class _Search:
             return False
         return node not in self.kept and self.readers.get(node, set()) <= members
 
-    def _moved(self, own: tuple[int, ...], first: int) -> tuple[int, ...]:
+    def _moved(self, own: tuple[int, ...]) -> tuple[int, ...]:
         """Sub-kernels of earlier launches that may as well run in the chain: only its members read what they make."""
-        inside = set(own)
-        for launch in reversed(self.launches[:first]):
-            for member in launch.members if launch.kind == "subkernel" else ():
-                group = self.groups[member]
-                bound = group.copies or member in self.alone or member in self.taken
-                if not bound and all(self._stays(n, inside) for n in group.manifest):
-                    inside.add(member)
+        inside, seen = set(own), set(own)
+        waiting = [-loop for loop in self.loops.idle if loop < own[0]]
+        waiting += self._makers(own, seen)
+        heapify(waiting)
+        while waiting:  # the last ones first, because they are what others are read by
+            loop = -heappop(waiting)
+            if loop in seen:
+                continue
+            seen.add(loop)
+            group = self.groups[loop]
+            bound = group.copies or self.is_alone(loop) or loop in self.taken
+            if not bound and all(self._stays(n, inside) for n in group.manifest):
+                inside.add(loop)
+                for maker in self._makers((loop,), seen):
+                    heappush(waiting, maker)
+        self.asked |= seen - set(own)
         return tuple(sorted(inside - set(own)))
+
+    def _makers(self, loops: Iterable[int], seen: Collection[int]) -> list[int]:
+        """The loops that make what these read, as negative numbers."""
+        nodes = {self.ghosts.operand_of.get(node, node) for loop in loops for node in self.reads[loop]}
+        makers = {maker for maker in map(self.loops.made_by, nodes) if maker is not None and maker in self.groups}
+        return [-maker for maker in makers if maker not in seen]
 
 
 class _Growth:
@@ -191,7 +236,7 @@ class _Growth:
 
     def __init__(
         self,
-        reads: Sequence[Mapping[int, Box]],
+        reads: Mapping[int, Mapping[int, Box]],
         members: tuple[int, ...],
         made: dict[int, int],
         rolling: set[int],

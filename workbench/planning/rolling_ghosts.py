@@ -8,13 +8,12 @@ image once more, which gives the same bits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
 from workbench.graph.identity import by_identity
 from workbench.graph.side_rules import VALUE_RULES, maps_nearby
 from workbench.planning.kernel_plan import Box, Launch
-from workbench.planning.schedules.stepwise import Order
 
 _LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells
 
@@ -28,31 +27,38 @@ def extends_of(kernel: Kernel) -> tuple[tuple[int, int], ...]:
 class RollingGhosts:
     """The fills of a step that a chain may do: operand -> Extend in `extend_of`, the other way in `operand_of`.
 
-    reads: what each loop reads, with boxes of offsets; wanted: False for no fill at all.
+    fills: the Extend nodes by the members of launches of fills; reads: what each loop reads, with boxes of offsets;
+    wanted: False for no fill at all.
     """
 
-    def __init__(self, kernel: Kernel, order: Order, reads: Sequence[Mapping[int, Box]], wanted: bool) -> None:
-        self.kernel, self.order = kernel, order
-        extends = extends_of(kernel)
+    def __init__(
+        self, kernel: Kernel, fills: Mapping[int, int], reads: Iterable[Mapping[int, Box]], wanted: bool
+    ) -> None:
+        self.kernel, self.fills = kernel, fills if wanted else {}
+        extends = extends_of(kernel) if wanted else ()
         self._reach = dict.fromkeys((node for _, node in extends), 0)  # by Extend
-        for boxes in reads:
+        for boxes in reads if extends else ():
             for node in boxes.keys() & self._reach.keys():
                 self._reach[node] = max(self._reach[node], *(abs(offset) for pair in boxes[node] for offset in pair))
-        times = Counter(operand for operand, _ in extends)
+        times, filled = Counter(operand for operand, _ in extends), set(self.fills.values())
         self.extend_of = {
             operand: node
             for operand, node in extends
-            if wanted and node in order.fills and times[operand] == 1 and self._is_suitable(node)
+            if node in filled and times[operand] == 1 and self._is_suitable(node)
         }
         self.operand_of = {node: operand for operand, node in self.extend_of.items()}
 
+    def same_as(self, other: RollingGhosts) -> bool:
+        """Whether those of another allocation may be done alike."""
+        return (self.extend_of, self._reach) == (other.extend_of, other._reach)
+
     def operand(self, fill: int) -> int:
         """What a fill of the step extends."""
-        return self.kernel.nodes[self.order.fills[fill]].operands[0]
+        return self.kernel.nodes[self.fills[fill]].operands[0]
 
     def may_roll(self, launch: Launch) -> bool:
         """Whether all members of a launch of fills may be done in a chain."""
-        return all(self.order.fills[member] in self.operand_of for member in launch.members)
+        return all(self.fills.get(member) in self.operand_of for member in launch.members)
 
     def fills_in(self, launches: Sequence[Launch]) -> tuple[int, ...]:
         """The numbers of the fills of these launches."""
@@ -60,7 +66,7 @@ class RollingGhosts:
 
     def alike(self, fills: Sequence[int]) -> bool:
         """Whether fills have rings along the same axes."""
-        return len({rings_of(self.kernel, self.order.fills[fill]) for fill in fills}) <= 1
+        return len({rings_of(self.kernel, self.fills[fill]) for fill in fills}) <= 1
 
     def rings_of(self, operand: int) -> tuple[bool, ...]:
         """For each axis whether an extended value is periodic along it."""

@@ -103,9 +103,10 @@ class _Descent:
 
         Programs that come here repeat a step hundreds of times.
         """
-        without = _changed(self._now.storage, chain(*frontiers), Storage.DELAYED)
+        changed = tuple(chain(*frontiers))
+        without = _changed(self._now.storage, changed, Storage.DELAYED)
         kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
-        trials = [self._estimate.of(storage) for storage in kept]
+        trials = [self._estimate.of(storage, self._now, changed) for storage in kept]
         self._now = min((*trials, self._now), key=lambda each: each.cost)
         self._refused.clear()
 

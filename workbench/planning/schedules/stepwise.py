@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission, reductions_below
@@ -35,90 +37,180 @@ def order_launches(
     of its number; members of one launch do not need each other and run over the same axes. Fills are late, so that
     their copies live shortly, but all that can be done at a barrier are done there.
     """
-    return _Ordering(kernel, groups, emissions, filled, apart).run()
+    loops, made_by = dict(enumerate(groups)), {root: g for g, group in enumerate(groups) for root in group.manifest}
+    waits = {g: waits_of(kernel, (n for n, _ in e.reads), e.globals, filled) for g, e in enumerate(emissions)}
+    parts = Ordering(kernel, loops, waits.__getitem__, made_by, filled, apart).run(range(len(groups)))
+    launches, numbered = list[Launch](), {"fill": list[int](), "finisher": list[int]()}
+    for launch in parts.launches():
+        if launch.kind == "subkernel":
+            launches.append(launch)
+            continue
+        known = numbered[launch.kind]
+        launches.append(Launch(launch.kind, tuple(range(len(known), len(known) + len(launch.members)))))
+        known.extend(launch.members)
+    return Order(tuple(launches), tuple(numbered["fill"]), tuple(numbered["finisher"]))
 
 
-class _Ordering:
-    """The state of one ordering."""
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What has to be there before a loop.
+
+    reads: the values that it reads and those that Extends among them extend. fills: the Extends among all these whose
+    ghost cells are filled, ascending. numbers: the Reduce nodes whose results it uses.
+    """
+
+    reads: frozenset[int]
+    fills: tuple[int, ...]
+    numbers: frozenset[int]
+
+
+def waits_of(kernel: Kernel, reads: Iterable[int], numbers: Iterable[int], filled: Collection[int]) -> Waits:
+    """Return what a loop needs that reads these stored nodes and these Globals; `filled` as above."""
+    found = set(reads)
+    found |= {kernel.nodes[n].operands[0] for n in found if isinstance(kernel.nodes[n].instruction, Extend)}
+    fills = tuple(sorted(found.intersection(filled)))
+    return Waits(frozenset(found), fills, reductions_below(kernel, numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How far a step is between two launches.
+
+    unfilled: Extends that wait. finished: Reduce nodes; ready: those whose loops have run, in the order of these.
+    """
+
+    unfilled: tuple[int, ...]
+    finished: frozenset[int] = frozenset()
+    ready: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPart:
+    """A launch of loops, of which `first` is the first, and the fill and the finisher before it; done: before them."""
+
+    first: int
+    done: Done
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchParts:
+    """The order of a step: its parts, and finishers at the end.
+
+    Members of launches are numbers of loops, Extend nodes and Reduce nodes.
+    """
+
+    parts: tuple[LaunchPart, ...]
+    end: tuple[Launch, ...]
+
+    def launches(self) -> tuple[Launch, ...]:
+        """All of them in order."""
+        return (*chain.from_iterable([part.launches for part in self.parts]), *self.end)
+
+
+class Ordering:
+    """The state of one ordering. Loops have numbers that ascend as they run; made_by: who makes a Manifest value."""
 
     def __init__(
         self,
         kernel: Kernel,
-        groups: Sequence[Group],
-        emissions: Sequence[Emission],
+        groups: Mapping[int, Group],
+        waits: Callable[[int], Waits],
+        made_by: Mapping[int, int],
         filled: Collection[int],
-        apart: Collection[int],
+        apart: Collection[int] = (),
     ) -> None:
-        self.kernel, self.groups, self.emissions, self.apart = kernel, groups, emissions, apart
-        self.unfilled = sorted(filled)
-        self.group_of = {root: g for g, group in enumerate(groups) for root in (*group.manifest, *group.reductions)}
-        self.done: set[int] = set()  # groups launched
-        self.finished: dict[int, None] = {}
-        self.fills: list[int] = []
-        self.launches: list[Launch] = []
+        self.kernel, self.groups, self.waits, self.made_by, self.apart = kernel, groups, waits, made_by, apart
+        self.done = Done(tuple(sorted(filled)))
+        self.parts: list[LaunchPart] = []
+        self.launches: list[Launch] = []  # of the part that is not complete yet
+        self.begun: tuple[int, Done] = (-1, self.done)  # its first loop, and what was done before it
         self.open: list[int] = []  # groups of the launch that may still grow
+        self.makes: set[int] = set()  # their values
 
-    def run(self) -> Order:
-        for index, emission in enumerate(self.emissions):
-            reads = {node for node, _ in emission.reads}
-            reads |= {o for node in reads for o in self._extended(node)}
-            needed = [e for e in self.unfilled if e in reads]
-            numbers = reductions_below(self.kernel, emission.globals)
-            numbers |= {r for e in needed for r in self._numbers_of(e)}
-            joins = self._may_join(index, reads, numbers, needed)
-            if not joins:
+    def run(self, order: Sequence[int], base: LaunchParts | None = None, changed: Collection[int] = ()) -> LaunchParts:
+        """The parts of a step whose loops run in this order.
+
+        base: of a step that differs in the loops `changed` only, in what they make or need or in that they are there;
+        what is the same is taken from it.
+        """
+        if base is not None and not changed:
+            return base
+        position, last = self._resume(order, base, min(changed, default=0)), max(changed, default=0)
+        for index in order[position:]:
+            wait = self.waits(index)
+            needed = [e for e in wait.fills if e in self.done.unfilled]
+            numbers = wait.numbers.union(*map(self._numbers_of, needed)) if needed else wait.numbers
+            if not self._may_join(index, wait.reads, numbers, needed):
                 self._close()
+                rest = () if base is None or index <= last else self._rest(base, index)
+                if base is not None and rest:
+                    return LaunchParts((*self.parts, *rest), base.end)
+                self.begun = index, self.done
             self._finish(numbers)
             if needed:
                 self._fill()
             self.open.append(index)
+            self.makes.update(self.groups[index].manifest)
         self._close()
-        self._finish(frozenset(r for group in self.groups for r in group.reductions))
-        return Order(tuple(self.launches), tuple(self.fills), tuple(self.finished))
+        self._finish(frozenset(self.done.ready))
+        return LaunchParts(tuple(self.parts), tuple(self.launches))
 
-    def _extended(self, node: int) -> tuple[int, ...]:
-        """The value that an Extend extends; nothing for other nodes."""
-        return self.kernel.nodes[node].operands[:1] if isinstance(self.kernel.nodes[node].instruction, Extend) else ()
+    def _resume(self, order: Sequence[int], base: LaunchParts | None, first: int) -> int:
+        """Take all parts over but the one that a loop `first` would join or end; return where to go on in `order`."""
+        place = 0 if base is None else bisect_left(base.parts, first, key=_first_of) - 1
+        if base is None or place <= 0:
+            return 0
+        self.parts, self.done = list(base.parts[:place]), base.parts[place].done
+        return bisect_left(order, base.parts[place].first)
 
-    def _may_join(self, index: int, reads: set[int], numbers: frozenset[int], needed: list[int]) -> bool:
-        if not self.open or needed or numbers - self.finished.keys():
+    def _rest(self, base: LaunchParts, index: int) -> tuple[LaunchPart, ...]:
+        """What base does from this loop on, if it was as far as this ordering is; else nothing."""
+        place = bisect_left(base.parts, index, key=_first_of)
+        same = place < len(base.parts) and base.parts[place].first == index and base.parts[place].done == self.done
+        return base.parts[place:] if same else ()
+
+    def _may_join(self, index: int, reads: frozenset[int], numbers: frozenset[int], needed: list[int]) -> bool:
+        if not self.open or needed or numbers - self.done.finished:
             return False
         if index in self.apart or any(g in self.apart for g in self.open):
             return False
-        group = self.groups[index]
-        kind = (group.axes, group.reduced, group.alone)
-        if any((self.groups[g].axes, self.groups[g].reduced, self.groups[g].alone) != kind for g in self.open):
+        group, other = self.groups[index], self.groups[self.open[0]]
+        if (group.axes, group.reduced, group.alone) != (other.axes, other.reduced, other.alone):
             return False
-        made = {root for g in self.open for root in self.groups[g].manifest}
-        return not made & reads
+        return self.makes.isdisjoint(reads)
 
     def _close(self) -> None:
         if self.open:
             self.launches.append(Launch("subkernel", tuple(self.open)))
-            self.done.update(self.open)
-            self.open = []
+            self.parts.append(LaunchPart(*self.begun, tuple(self.launches)))
+            made = tuple(r for g in self.open for r in self.groups[g].reductions)
+            if made:
+                self.done = replace(self.done, ready=(*self.done.ready, *made))
+            self.launches, self.open, self.makes = [], [], set()
 
     def _numbers_of(self, extend: int) -> frozenset[int]:
         return reductions_below(self.kernel, self.kernel.nodes[extend].operands[1:])
 
     def _finish(self, numbers: frozenset[int]) -> None:
-        if not numbers - self.finished.keys():
+        if not numbers - self.done.finished:
             return
         self._close()
-        ready = [r for g in sorted(self.done) for r in self.groups[g].reductions if r not in self.finished]
-        first = len(self.finished)
-        self.finished.update(dict.fromkeys(ready))
-        self.launches.append(Launch("finisher", tuple(range(first, len(self.finished)))))
+        ready = self.done.ready
+        self.done = Done(self.done.unfilled, self.done.finished.union(ready))
+        self.launches.append(Launch("finisher", ready))
 
     def _fill(self) -> None:
-        ready = [e for e in self.unfilled if self._fillable(e)]
-        self.unfilled = [e for e in self.unfilled if e not in ready]
-        first = len(self.fills)
-        self.fills.extend(ready)
-        self.launches.append(Launch("fill", tuple(range(first, len(self.fills)))))
+        ready = tuple(e for e in self.done.unfilled if self._fillable(e))
+        self.done = replace(self.done, unfilled=tuple(e for e in self.done.unfilled if e not in ready))
+        self.launches.append(Launch("fill", ready))
 
     def _fillable(self, extend: int) -> bool:
         node = self.kernel.nodes[extend]
         assert isinstance(node.instruction, Extend)
-        made = node.operands[0] not in self.group_of or self.group_of[node.operands[0]] in self.done
-        return made and all(r in self.finished for r in self._numbers_of(extend))
+        made = self.made_by.get(node.operands[0], -1) < self.begun[0]
+        return made and all(r in self.done.finished for r in self._numbers_of(extend))
+
+
+def _first_of(part: LaunchPart) -> int:
+    return part.first

@@ -1,0 +1,250 @@
+"""Walking: which values a loop touches at which offsets, and what that costs a cell, in additions of f64."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from workbench.graph import Arith, Broadcast, Kernel, Loop, Replicate, Scan, Scatter, Shift
+from workbench.graph.instructions import traits_of
+from workbench.planning.axes import axes_of, listed
+from workbench.planning.emission import STORED, box_of
+from workbench.planning.grouping import Group
+from workbench.planning.kernel_plan import Box, Margins, Storage
+from workbench.planning.reach import Offset
+from workbench.planning.weights import PASSES, weight_in_turn, weight_of_cell
+
+# Fixed figures, so that every machine makes the same plan; estimate.py has the others.
+LOAD = 2.0
+"""An f64 read in a cell, wherever it is."""
+KEEP = 2.0
+"""An f64 written in a cell, to a rolling buffer or, besides its bytes, to memory."""
+BOOL = 8.0
+"""How many times as much a bool takes to read and write as an f64: vectors of bytes and of numbers do not fit."""
+_PARTS = 1 << 10  # sums of multiples of 2^-10 are exact up to 2^43
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a loop computes and reads in a cell.
+
+    work: weight of its operations, of what it reads and of what it writes; count: of its operations, each at each place
+    where it is computed. bits: the nodes below its roots, with the offsets at which it touches them; reads: those that
+    are stored. numbers: of the step that it needs. arrays: the stored nodes that it reads or writes; passes: how often
+    it computes each cell.
+    """
+
+    work: float
+    count: int
+    bits: dict[int, int]
+    reads: dict[int, int]
+    numbers: frozenset[int]
+    arrays: frozenset[int]
+    passes: int
+
+
+class Walking:
+    """Walks through the loops of one step under any allocation.
+
+    margins: of all nodes along the kernel's axes. Sets of offsets are bit masks of `places` bits, the number of offsets
+    at which a value may be needed: moving them all is one shift. are_exact: whether sums of weights are the same in any
+    order. users: the nodes that evaluate a value, and how far their bits move on the way.
+    """
+
+    def __init__(self, kernel: Kernel, margins: Sequence[Margins]) -> None:
+        self.kernel, self.dim = kernel, kernel.space.rank
+        self.axes = [axes_of(n.space, kernel.space) for n in kernel.nodes]
+        self.reach = tuple(max(max(m[k]) for m in margins) for k in range(self.dim))
+        strides: list[int] = []
+        self.origin, stride = 0, 1
+        for reach in reversed(self.reach):
+            strides.insert(0, stride)
+            self.origin += reach * stride
+            stride *= 2 * reach + 1
+        self.strides, self.places = tuple(strides), stride
+        self.below = [self._below(i) for i in range(len(kernel.nodes))]
+        self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
+        self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
+        self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
+        sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
+        self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
+        self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
+        for i in self._of_rows():
+            self.weights[i] = self.traffic[i] = 0.0
+        self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
+        figures = (*self.weights, *self.weights_in_turn, *self.traffic)
+        self.are_exact = all((each * _PARTS).is_integer() for each in figures)
+        self.users: list[list[tuple[int, int | None]]] = [[] for _ in kernel.nodes]
+        for i, (operands, move) in enumerate(self.below):
+            for operand in dict.fromkeys(operands):
+                self.users[operand].append((i, move))
+        self.boxes: dict[int, Box] = {}
+
+    def _of_rows(self) -> list[int]:
+        """The values that are the same in all cells of a row."""
+        return [i for i, axes in enumerate(self.axes) if axes and self.dim - 1 not in axes]
+
+    def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
+        """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.
+
+        None: they become that of the cell alone, which is not exact for a value with fewer axes but enough.
+        """
+        node = self.kernel.nodes[index]
+        if isinstance(node.instruction, Shift):
+            strides = [self.strides[axis] for axis in listed(self.axes[index], self.dim)]
+            return node.operands, sum(d * s for d, s in zip(node.instruction.offset, strides, strict=True))
+        if isinstance(node.instruction, Replicate):
+            return node.operands, None
+        return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
+
+    def of(self, storage: Sequence[Storage], group: Group) -> Walk:
+        """What a loop touches, roots first."""
+        below, is_work, numbers_of = self.below, self.is_work, self.numbers
+        weights, here, manifest, existing = (
+            self._weights_in(group),
+            1 << self.origin,
+            Storage.MANIFEST,
+            Storage.EXISTING,
+        )
+        bits = dict.fromkeys(self._given(group), here)
+        reads = dict.fromkeys(group.copies, here)
+        numbers: set[int] = set()
+        work, count = 0.0, 0
+        evaluated = [] if group.takes else list(group.manifest)
+        roots = iter(evaluated)
+        waiting = [-index for index in bits]
+        heapify(waiting)
+        # Roots by their formulas, then what they need, consumers first: a node's uses are known when it is its turn.
+        while True:
+            index = next(roots, -1)
+            if index >= 0:
+                where = here
+            elif waiting:
+                index = -heappop(waiting)
+                where = bits[index]
+                stored = storage[index]
+                if stored is manifest or stored is existing:
+                    reads[index] = reads.get(index, 0) | where
+                    continue
+            else:
+                break
+            operands, move = below[index]
+            moved = here if move is None else where >> move if move >= 0 else where << -move
+            for operand in operands:
+                known = bits.get(operand)
+                if known is None:
+                    heappush(waiting, -operand)
+                    bits[operand] = moved
+                else:
+                    bits[operand] = known | moved
+            if is_work[index]:
+                times = where.bit_count()
+                work += times * weights[index]
+                count += times
+            elif numbers_of[index]:
+                numbers.update(numbers_of[index])
+        work += KEEP * sum(self.traffic[n] for n in evaluated)
+        work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
+        passes = PASSES if self._is_in_turn(group) else 1
+        return Walk(work, count, bits, reads, frozenset(numbers), _arrays(group, reads), passes)
+
+    def again(self, storage: Sequence[Storage], group: Group, base: Walk, changed: Collection[int]) -> Walk:
+        """The same where the walk through the loop was `base` before these nodes below its roots became other ones.
+
+        Only they and what is touched by way of them is looked at. The result is that of `of`, where sums `are_exact`.
+        """
+        here, weights, roots = (
+            1 << self.origin,
+            self._weights_in(group),
+            frozenset(() if group.takes else group.manifest),
+        )
+        given = self._given(group)
+        bits, reads, work, count = dict(base.bits), dict(base.reads), base.work, base.count
+        waiting, asked, counts_numbers = [-index for index in changed], set(changed), False
+        heapify(waiting)
+        while waiting:
+            index = -heappop(waiting)
+            before, now = bits.get(index, 0), here if index in given else 0
+            for user, move in self.users[index]:
+                where = here if user in roots else bits.get(user, 0)
+                if where and (user in roots or storage[user] not in STORED):
+                    now |= here if move is None else where >> move if move >= 0 else where << -move
+            was_stored, is_stored = bool(before) and index in reads, storage[index] in STORED
+            if now == before and was_stored == is_stored:
+                continue
+            if now:
+                bits[index] = now
+            else:
+                bits.pop(index, None)
+            kept = here if index in group.copies else 0
+            read = (now if is_stored else 0) | kept
+            work += LOAD * self.traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())
+            if read:
+                reads[index] = read
+            else:
+                reads.pop(index, None)
+            evaluated = (0 if was_stored else before, 0 if is_stored else now)
+            if self.is_work[index]:
+                more = evaluated[1].bit_count() - evaluated[0].bit_count()
+                work += more * weights[index]
+                count += more
+            counts_numbers |= bool(self.numbers[index])
+            if evaluated[0] != evaluated[1]:
+                for operand in self.below[index][0]:
+                    if operand not in asked:
+                        asked.add(operand)
+                        heappush(waiting, -operand)
+        numbers = base.numbers
+        if counts_numbers:
+            numbers = frozenset(n for i in (*roots, *(bits.keys() - reads.keys())) for n in self.numbers[i])
+        return Walk(work, count, bits, reads, numbers, _arrays(group, reads), base.passes)
+
+    def _given(self, group: Group) -> frozenset[int]:
+        """The operands that a loop takes at its cell."""
+        taken = (*group.reductions, *group.manifest) if group.takes else group.reductions
+        return frozenset(operand for root in taken for operand in self.kernel.nodes[root].operands)
+
+    def _is_in_turn(self, group: Group) -> bool:
+        """Whether the cells of a loop come one after the other."""
+        return group.alone >= 0 and isinstance(self.kernel.nodes[group.alone].instruction, Scan | Scatter)
+
+    def _weights_in(self, group: Group) -> Sequence[float]:
+        return self.weights_in_turn if self._is_in_turn(group) else self.weights
+
+    def _walk(
+        self,
+        group: Group,
+        work: float,
+        count: int,
+        bits: dict[int, int],
+        reads: dict[int, int],
+        numbers: frozenset[int],
+    ) -> Walk:
+        arrays = frozenset(reads).union(group.manifest, group.copies)
+        return Walk(work, count, bits, reads, numbers, arrays, PASSES if self._is_in_turn(group) else 1)
+
+    def box(self, bits: int) -> Box:
+        """The smallest box that holds these offsets."""
+        known = self.boxes.get(bits)
+        if known is None:
+            known = self.boxes[bits] = box_of(self._places(bits))
+        return known
+
+    def _places(self, bits: int) -> list[Offset]:
+        found = []
+        text = bin(bits)[:1:-1]
+        place = text.find("1")
+        while place >= 0:
+            rest, offset = place, []
+            for stride, reach in zip(self.strides, self.reach, strict=True):
+                offset.append(rest // stride - reach)
+                rest %= stride
+            found.append(tuple(offset))
+            place = text.find("1", place + 1)
+        return found
+
+
+def _arrays(group: Group, reads: Collection[int]) -> frozenset[int]:
+    """The stored nodes that a loop reads or writes."""
+    return frozenset(reads).union(group.manifest, group.copies)

@@ -88,7 +88,7 @@ def test_nothing_is_gathered_by_no_indices_and_not_from_nothing():
         ("A[-1, c]", "line 4: A[-1, c]: index 0 is -1, but indices count from 0"),
         ("A[0.5, c]", "line 4: A[0.5, c]: index 0 is a float"),
         ("x[3]", "line 4: x[3] is one number, which no array of indices asks for"),
-        ("A[1:2, c]", "line 4: A[1:2, c]: index 0 is a slice"),
+        ("A[1:2, c]", "line 4: A[1:2, c]: a cell reads arrays by indices"),
     ],
 )
 def test_what_is_no_index_is_said(index, message):

@@ -201,6 +201,8 @@ def _call(rhs: Rates, state: State, *time: Quantity) -> State:
 
 def _check_parameters(rhs: Rates, given: tuple[object, ...], values: int) -> None:
     """TraceError for a function of other parameters than the values of the state, and the time if there is one."""
+    if not callable(rhs):
+        return  # the call says so
     try:
         inspect.signature(rhs).bind(*given)
     except ValueError:  # a function of a library that does not tell

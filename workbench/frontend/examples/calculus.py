@@ -186,8 +186,8 @@ ssp_rk3
     gives u = [0.395833, 0.0833333, 0.0208333]
     wrong u, v = fields("u v")
     wrong u.next, v.next = ssp_rk3((u, v), lambda u: -u, 0.5)
-    error line 2: TypeError: <lambda>() takes 1 positional argument but 2 were given
-    advice ssp_rk3 calls this function with 2 values. An example: help(workbench.language.ssp_rk3).
+    error line 2: rhs(u) is called with 2 values: those of the state
+    advice Write def rhs(v0, v1): ...
 
 leapfrog
     x, v = fields("x v")

@@ -184,6 +184,37 @@ def test_so_it_is_where_loops_run_together():
     assert sum(changed_and_compared(graph, fills, 12, rng)[1] for graph, fills in chained()) > 100
 
 
+def mesh(rng):
+    """Values over a plane, each of a few before it, some filled anew outside and some with a number that all need."""
+    names = ["u", "v"]
+    lines = ['u, v = field("u", boundary="outflow"), field("v", boundary="periodic")']
+    for number in range(rng.randint(10, 30)):
+        a, b, c = (rng.choice(names[-6:]) for _ in range(3))
+        reads = [f"{name}[{rng.randint(-2, 2)}, {rng.randint(-2, 2)}]" for name in (a, b)]
+        formula = f"{reads[0]} + {reads[1]} * {c}"
+        if rng.random() < 0.15:
+            formula = f'extend({formula}, "{rng.choice(("outflow", "periodic"))}")'
+        if rng.random() < 0.08:
+            formula += f" + reduce_max({a})"
+        lines.append(f"w{number} = {formula}")
+        names.append(f"w{number}")
+    sums = [" + ".join(names[k::2]) for k in (0, 1)]
+    return wb.trace("\n".join([*lines, f"u.next, v.next = {sums[0]}, {sums[1]}"]), name="mesh").graph
+
+
+@pytest.mark.proof(seeds=range(3000), batch=300, sample=40)
+def test_estimates_of_random_programs_are_those_from_nothing(proof_seeds):
+    changes = chains = 0
+    for seed in proof_seeds:
+        rng = random.Random(seed)
+        made = mesh(rng) if seed % 2 else random_program(seed, nodes=(40, 90))[0]
+        for fills in (False, True):
+            more = changed_and_compared(made, fills, 15, rng)
+            changes, chains = changes + more[0], chains + more[1]
+    assert changes > len(proof_seeds)
+    assert chains > len(proof_seeds)
+
+
 @pytest.mark.parametrize("program", [smoothed, smoothed_in_two_dimensions])
 def test_a_change_of_one_value_looks_at_no_more_in_a_longer_program(program, monkeypatch):
     looked = Counter()

@@ -93,6 +93,7 @@ STENCIL_FUNCTION T fold_streamed(
     if (is_last) ends[1] = end;
     stencil::barrier();
     const int64_t first = ends[0], last = ends[1];
+    stencil::barrier();  // where no part follows, threads that are done would write the next ends before others read these
     StreamedSegment<T> segment(begin, end, identity);
     for (int64_t low = first; low < last; low += StreamedCells<T>::COUNT) {
         const int64_t high = last - low < StreamedCells<T>::COUNT ? last : low + StreamedCells<T>::COUNT;

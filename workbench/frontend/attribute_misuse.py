@@ -6,6 +6,7 @@ from workbench.errors import TraceError
 from workbench.frontend.trace import Trace
 
 IN_FUNCTIONS = "In a function of arrays, below @wb.collective, x[1:], x.T, a @ b and others mean what they do in NumPy."
+"""The advice for what NumPy's arrays have by position, in cells, where axes have names."""
 _METHODS = {
     "sum": "Write reduce_sum(u).",
     "min": "Write reduce_min(u).",

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import UFUNCS
-from workbench.frontend.language import __all__ as vocabulary
 from workbench.frontend.total import counted
-from workbench.frontend.words import groups
+from workbench.frontend.words import find_word
 
 _ARGUMENTS = re.compile(r"(?P<name>[\w<>]+)\(\) (takes|missing|got an unexpected keyword|got multiple values)")
 _GIVEN = re.compile(r"but (?P<number>\d+) (was|were) given")
@@ -40,18 +39,15 @@ def _about_arguments(error: TypeError, name: str, text: str) -> str:
 
     text: "" unless the call stands in the cell.
     """
-    if name in vocabulary:
-        return f"Write {_signature(name)}. An example: help(workbench.language.{name})."
+    known = find_word(name)
+    if known is not None:
+        return f"Write {known.signature}. An example: help(workbench.language.{name})."
     if text:
         return ""
-    word = next((each for each in _called(error) if each in vocabulary), "")
+    word = next((each for each in _called(error) if find_word(each) is not None), "")
     given = _GIVEN.search(str(error))
     values = f" with {counted(int(given['number']), 'value')}" if given is not None else ""
     return f"{word} calls this function{values}. An example: help(workbench.language.{word})." if word else ""
-
-
-def _signature(name: str) -> str:
-    return next(word.signature for group in groups() for word in group.words if word.name == name)
 
 
 def _called(error: Exception) -> Iterator[str]:

@@ -53,6 +53,21 @@ def test_folds_by_functions_and_generated_arrays(function, A):
         assert expected[4] == 3
 
 
+def test_a_scan_along_an_axis_that_none_made_is_of_one_element():
+    @wb.collective
+    def scanned(x, y):
+        column = x[:, None]
+        before, whole = scan(np.add, column, axis=1, exclusive=True, total=True)
+        started = scan(np.maximum, column, axis=-1, start=2, reverse=True)
+        return np.cumsum(column, axis=1) + y[None, :], before + y[None, :], whole, started
+
+    x, y = np.arange(4.0), np.arange(3.0)
+    expected = x[:, None] + y, 0 * x[:, None] + y, x, np.maximum(2, x)[:, None]
+    for backend, threads in (("reference", 0), *WAYS):
+        for mine, exact in zip(scanned(x, y, backend=backend, threads=threads), expected, strict=True):
+            assert_same_bits(mine, exact)
+
+
 def test_what_a_condition_selects_has_its_own_length():
     @wb.collective
     def selected(x, y):

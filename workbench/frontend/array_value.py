@@ -327,7 +327,7 @@ def _cumulative(name: str) -> Callable[..., Value]:
             )
         if term.type == BOOL or (term.type.is_integer and term.type.bits < 64):
             term = cast_term(term, I64)
-        number = positions_of(term.trace).own_axis(term, 0 if axis is None else axis, name)
+        term, number = positions_of(term.trace).own_axis(term, 0 if axis is None else axis, name)
         return wrap(term.trace.emit(lambda pool: pool.scan(name, term.index, number)).in_order(term.order))
 
     return function

@@ -265,13 +265,19 @@ class FunctionPositions:
         """Note what the line reads at computed places, or sends to, for errors of a call."""
         self.accesses.add(Access(self.trace.here().line, array, cells))
 
-    def own_axis(self, term: Term, axis: object, what: str) -> int:
-        """The number, among the value's axes in the program's order, of the one axis that is named."""
+    def own_axis(self, term: Term, axis: object, what: str) -> tuple[Term, int]:
+        """The value, and among its axes in the program's order the number of the one axis that is named.
+
+        An axis that None made is one of one element there.
+        """
         numbers = own_positions(term, axis, what)
+        if len(numbers) > 1:
+            raise TraceError(f"{what} over the axes {axis!r}", advice="Name one axis.")
+        if order_of(term)[numbers[0]] is None:
+            term = self.with_own_axes(term)
         found = order_of(term)[numbers[0]]
-        if len(numbers) > 1 or found is None:
-            raise TraceError(f"{what} over the axes {axis!r}", advice="Name one axis, not one made by None.")
-        return term.space.axes.index(found)
+        assert found is not None
+        return term, term.space.axes.index(found)
 
     def with_own_axes(self, term: Term) -> Term:
         """The array along its axes by position alone, of which those that None made are axes of one element."""

@@ -32,7 +32,7 @@ def scan(
     combined = combining(op, xs, identity, "scan")
     given, operator = combined.given, combined.operator
     if trace.positions is not None:
-        along = trace.positions.own_axis(given, axis, "scan")
+        given, along = trace.positions.own_axis(given, axis, "scan")
     else:
         found = own_axes(given, axis, "scan")
         if len(found) > 1:

@@ -110,8 +110,8 @@ class Positions(Protocol):
     def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
         """The fold by a reduction's name or a function, in order of elements unless any order will do."""
 
-    def own_axis(self, term: Term, axis: object, what: str) -> int:
-        """The number, among the value's axes in the program's order, of the one axis that is named."""
+    def own_axis(self, term: Term, axis: object, what: str) -> tuple[Term, int]:
+        """The value, and among its axes in the program's order the number of the one axis that is named."""
 
     def with_own_axes(self, term: Term) -> Term:
         """The array along its axes by position alone, of which those that None made are axes of one element."""

@@ -78,12 +78,14 @@ def test_a_measured_rate_above_a_ceiling_replaces_it(tmp_path, monkeypatch):
     assert host.note_rate(5, 1e30, cache) is ESTIMATE
     assert host.measured_figures(cache) is None
     levels = (CacheLevel(128, 9.0), CacheLevel(1024, 5.0), CacheLevel(8192, 2.0))
-    host._keep(HostFigures(2.0, 1.0, "", levels), cache)
+    last = HostFigures(2.0, 1.0, "last measured here", levels)
+    host._keep(HostFigures(2.0, 1.0, "", levels), last, cache)
     assert host.note_rate(1024, 4.0, cache).levels == levels
     raised = host.note_rate(3000, 7.0, cache)
     assert [raised.bandwidth_of(size) for size in (128, 1024, 3000, 8191, 8192)] == [9.0, 7.0, 7.0, 7.0, 2.0]
     assert [level.bandwidth for level in host.note_rate(10**6, 8.0, cache).levels] == [9.0, 8.0, 8.0, 8.0]
     assert host.measured_figures(cache).bandwidth == 8.0
+    assert host.last_figures(cache).levels == levels  # what was reached once is no forecast
 
 
 def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, monkeypatch):
@@ -92,13 +94,30 @@ def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, 
     busy = host.ensure_figures(cache)
     assert busy.label.endswith(", while other work ran")
     assert host.measured_figures(cache) == busy
+    assert host.last_figures(cache) is None
     assert host.note_rate(1 << 12, 1e30, cache).label == busy.label
     monkeypatch.setattr(host, "_load", lambda: 0.0)
     idle = host.ensure_figures(cache)
     assert not idle.label.endswith(host.BUSY)
     assert idle.flops >= busy.flops
     monkeypatch.setattr(host, "_load", lambda: 1e3)
+    last = host.last_figures(cache)
     assert host.measure_host(cache).label == idle.label
+    assert host.last_figures(cache) == last
+
+
+def test_the_last_figures_of_an_idle_machine_are_not_the_best(tmp_path, small, monkeypatch):
+    cache = BuildCache(tmp_path)
+    monkeypatch.setattr(host, "_load", lambda: 0.0)
+    found = []
+    for level in (9.0, 3.0):
+        monkeypatch.setattr(host, "_compiled", lambda *_, level=level: (level, (CacheLevel(64, level / 1e-30),)))
+        host.measure_host(cache)
+        found.append((host.measured_figures(cache), host.last_figures(cache)))
+    assert [best.flops for best, _ in found] == [9.0, 9.0]
+    assert [last.flops for _, last in found] == [9.0, 3.0]
+    assert [last.levels[0].bandwidth for _, last in found] == [9.0 / 1e-30, 3.0 / 1e-30]
+    assert found[1][0].levels[0].bandwidth == 9.0 / 1e-30
 
 
 def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, monkeypatch):

@@ -1,13 +1,15 @@
 """What "auto" is for a simulation of a size, and tiled simulations that are planned anew, saved and interrupted."""
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.kit.random_tileable import RINGED
-from workbench.backends.host import BUSY
+from workbench.backends import host
+from workbench.backends.build_cache import BuildCache
 from workbench.backends.openmp import OpenmpInstance
 from workbench.backends.processor import cache_bytes
 from workbench.planning.choices import TilingChoices
@@ -23,7 +25,7 @@ STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1
 def cache(monkeypatch):
     """A second cache of 2 MiB, whatever there is, on a machine that nobody has measured."""
     assert cache_bytes() > 0
-    monkeypatch.setattr(schedules, "measured_figures", lambda: None)
+    monkeypatch.setattr(schedules, "last_figures", lambda: None)
     monkeypatch.setattr(schedules, "cache_bytes", lambda: 2 << 20)
 
 
@@ -73,15 +75,17 @@ def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third,
     figures = HostFigures(24e9, 1e11, "measured here", levels) if levels else None
     monkeypatch.setattr(schedules, "available_threads", lambda: 2)
     monkeypatch.setattr(schedules, "last_cache_bytes", lambda: 32 << 20)
-    monkeypatch.setattr(schedules, "measured_figures", lambda: figures)
+    monkeypatch.setattr(schedules, "last_figures", lambda: figures)
     made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", (edge, edge), 2)
     assert made.plan.tiling.schedule.replace("auto", "stepwise") == chosen
 
 
-def test_figures_of_a_busy_machine_decide_nothing(ringed, monkeypatch):
-    flat = tuple(CacheLevel(size, 4e9) for size in (16 << 10, 1 << 20, 4 << 20, 256 << 20))
-    for label, chosen in ((f"measured here{BUSY}", "diamond"), ("measured here", "auto")):
-        monkeypatch.setattr(schedules, "measured_figures", lambda label=label: HostFigures(4e9, 5e9, label, flat))
+def test_figures_of_a_busy_machine_decide_nothing(ringed, monkeypatch, tmp_path):
+    cache, flat = BuildCache(tmp_path), tuple(CacheLevel(size, 4e9) for size in (16 << 10, 1 << 20, 4 << 20, 256 << 20))
+    monkeypatch.setattr(schedules, "last_figures", partial(host.last_figures, cache))
+    slow = HostFigures(4e9, 5e9, f"measured here{host.BUSY}", flat)
+    for last, chosen in ((None, "diamond"), (slow, "auto")):
+        host._keep(slow, last, cache)
         made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", LARGE, 2)
         assert made.plan.tiling.schedule == chosen
 

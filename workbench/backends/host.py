@@ -35,7 +35,7 @@ _ALL_SECONDS = 1.5  # after which nothing is repeated, and caches are left out: 
 _TURNS = 250_000  # of the loop over 64 doubles, about a hundredth of a second
 _LANES = 64  # doubles in registers: enough independent chains to hide the latency of an addition
 
-_LEVEL_BYTES = (16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)  # a thread, in two arrays
+_LEVEL_BYTES = (16 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20, 16 << 20)  # a thread, in two arrays
 _MOST_BYTES = 512 << 20  # of arrays that are gone through to measure memory
 _PIECES = 16  # of a thread's
 _LINE_BYTES = 64
@@ -69,18 +69,33 @@ _IDLE_SHARE = 0.25  # of the processors that other work may keep busy
 
 
 def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
-    """What was measured on this processor with this number of threads; None if nothing was."""
+    """The best that was measured on this processor with this number of threads; None if nothing was. Ceilings."""
     threads = available_threads()
     note = (cache or default_cache()).read_note(_note_name(threads))
+    return _read(note, f"measured here with {_threads_text(threads)}")
+
+
+def last_figures(cache: BuildCache | None = None) -> HostFigures | None:
+    """What the last measurement of the idle machine gave; None if there was none. For what will be reached again.
+
+    Programs on other cores share the last cache and memory: what was best at some time says little of that.
+    """
+    threads = available_threads()
+    match (cache or default_cache()).read_note(_note_name(threads)):
+        case {"last": last}:
+            return _read(last, f"last measured here with {_threads_text(threads)}")
+        case _:
+            return None
+
+
+def _read(note: object, label: str) -> HostFigures | None:
     match note:
         case {"bandwidth": float(bandwidth), "flops": float(flops), "levels": list(rows), **further} if (
             bandwidth > 0 and flops > 0
         ):
             levels = _read_levels(rows)
-            if levels is None:
-                return None
             busy = BUSY if further.get("busy") is True else ""
-            return HostFigures(bandwidth, flops, f"measured here with {_threads_text(threads)}{busy}", levels)
+            return None if levels is None else HostFigures(bandwidth, flops, label + busy, levels)
         case _:
             return None
 
@@ -118,7 +133,7 @@ def note_rate(size: int, rate: float, cache: BuildCache | None = None) -> HostFi
     rows[min(1 << (size.bit_length() - 1), max(rows))] = rate  # of few sizes, however many are measured
     levels = _ordered(rows)
     figures = HostFigures(levels[-1].bandwidth, figures.flops, figures.label, levels)
-    _keep(figures, cache or default_cache())
+    _keep(figures, last_figures(cache), cache or default_cache())
     return figures
 
 
@@ -136,7 +151,7 @@ def figures_text(figures: HostFigures) -> str:
 
 
 def measure_host(cache: BuildCache | None = None) -> HostFigures:
-    """Measure for about two seconds, keep the best of this and earlier times in the cache folder for later cards.
+    """Measure for about two seconds, keep it and the best of this and earlier times in the cache folder.
 
     These are ceilings: what else runs on the machine can only lower what is measured. Where other work takes more
     than a quarter of the processors the label says so, until they are measured on an idle machine.
@@ -150,6 +165,8 @@ def measure_host(cache: BuildCache | None = None) -> HostFigures:
     compiled = _compiled(toolchain, threads, end) if isinstance(toolchain, Toolchain) else None
     flops, levels = compiled or (_numpy_flops(threads, end), ())
     rows = {level.size: level.bandwidth for level in (*levels, memory)}
+    now = _ordered(rows)
+    last = last_figures(notes) if busy else HostFigures(now[-1].bandwidth, flops, "", now)
     before = measured_figures(notes)
     if before is not None:
         busy = busy and before.label.endswith(BUSY)
@@ -159,7 +176,7 @@ def measure_host(cache: BuildCache | None = None) -> HostFigures:
     ordered = _ordered(rows)
     label = f"measured here with {_threads_text(threads)}{BUSY if busy else ''}"
     figures = HostFigures(ordered[-1].bandwidth, flops, label, ordered)
-    _keep(figures, notes)
+    _keep(figures, last, notes)
     return figures
 
 
@@ -179,11 +196,14 @@ def _ordered(rows: Mapping[int, float]) -> tuple[CacheLevel, ...]:
     return tuple(reversed(ordered))
 
 
-def _keep(figures: HostFigures, cache: BuildCache) -> None:
+def _keep(figures: HostFigures, last: HostFigures | None, cache: BuildCache) -> None:
+    note = {**_noted(figures), "busy": figures.label.endswith(BUSY)}
+    cache.write_note(_note_name(available_threads()), note if last is None else note | {"last": _noted(last)})
+
+
+def _noted(figures: HostFigures) -> dict[str, object]:
     levels = [[level.size, level.bandwidth] for level in figures.levels]
-    busy = figures.label.endswith(BUSY)
-    note = {"bandwidth": figures.bandwidth, "flops": figures.flops, "levels": levels, "busy": busy}
-    cache.write_note(_note_name(available_threads()), note)
+    return {"bandwidth": figures.bandwidth, "flops": figures.flops, "levels": levels}
 
 
 def _read_levels(rows: list[object]) -> tuple[CacheLevel, ...] | None:
@@ -203,7 +223,7 @@ def _threads_text(threads: int) -> str:
 
 
 def _note_name(threads: int) -> str:
-    return "host-" + hashlib.sha256(f"4 {threads} {processor_text()}".encode()).hexdigest()[:32]
+    return "host-" + hashlib.sha256(f"5 {threads} {processor_text()}".encode()).hexdigest()[:32]
 
 
 def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.backends.host import BUSY, measured_figures
+from workbench.backends.host import last_figures
 from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
 from workbench.backends.registry import row_of
 from workbench.backends.tile_sizes import tile_sizes_here
@@ -95,8 +95,6 @@ def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: in
 
 
 def _figures() -> HostFigures | None:
-    """What a thread moves and computes; None where nobody has measured it, or other work took its part."""
-    figures = measured_figures()
-    if figures is None or figures.label.endswith(BUSY):
-        return None
-    return of_a_thread(figures, available_threads())
+    """What a thread moves and computes; None where nobody has measured it on an idle machine."""
+    figures = last_figures()
+    return None if figures is None else of_a_thread(figures, available_threads())

@@ -18,9 +18,11 @@ from workbench.codegen.cpp.render import openmp_headers
 from workbench.codegen.cuda.render import cuda_headers, inlined
 from workbench.codegen.rendering import template_text
 from workbench.codegen.runtime.extended import (
+    FUNCTIONS_HEADER,
     HEADER,
     SUMS_HEADER,
     extended_header,
+    functions_header,
 )
 from workbench.codegen.source import Source as Generated
 from workbench.codegen.spelling import (
@@ -35,13 +37,16 @@ from workbench.codegen.spelling import (
     spell,
     type_name,
 )
-from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
+from workbench.graph.extended import from_scalar, sequences, to_scalar
+from workbench.graph.extended_functions import function_sequences
 from workbench.graph.extended_numbers import DoubleDouble, join
 from workbench.graph.reduction import reduce_canonically, tree
+from workbench.graph.sequences import apply
 from workbench.graph.types import BOOL, DD, F32, I8, TYPES
 
 CALLS = {
     **{function_name(name): sequence for name, sequence in sequences().items() if name != "fma"},  # two of them
+    **{function_name(name): sequence for name, sequence in function_sequences().items()},
     **{cast_to_dd(t): from_scalar(t) for t in TYPES},
     **{cast_from_dd(t): to_scalar(t) for t in TYPES},
 }
@@ -78,7 +83,7 @@ def declared(sequence, pointer):
 def host_text():
     """Loops as generated text has them. No struct has a name in them, because what is declared in a loop of OpenMP is
     kept for each lane, a struct in memory; the two calls become one."""
-    parts = [f'#include "{HEADER}"\nusing namespace stencil;\n']
+    parts = [f'#include "{FUNCTIONS_HEADER}"\nusing namespace stencil;\n']
     for name, sequence in CALLS.items():
         parameters = declared(sequence, "{}* __restrict {}")
         parts.append(
@@ -93,7 +98,7 @@ def host_text():
 
 
 def device_text():
-    parts = [f'#include "stencil_cuda.h"\n#include "{HEADER}"\nusing namespace stencil;\n']
+    parts = [f'#include "stencil_cuda.h"\n#include "{FUNCTIONS_HEADER}"\nusing namespace stencil;\n']
     for name, sequence in CALLS.items():
         parts.append(
             f'extern "C" __global__ void run_{name}(int n, {declared(sequence, "stencil::array<{}> {}")}) {{\n'
@@ -115,7 +120,7 @@ def arguments(name, sequence, count):
         random_bits = rng.integers(0, 256, (count, type_.itemsize), np.uint8)
         return ((random_bits.view(type_.numpy).ravel() if type_.name != "bool" else random_bits[:, 0] > 99),)
     a, b = pairs(rng, name.removeprefix("dd_"), count)
-    if name.endswith("_from_dd"):
+    if name.endswith("_from_dd") or name.removeprefix("dd_") in function_sequences():
         a = numbers(rng, rng.integers(-3, 70, count))
     ends = np.array(
         [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.0, 1.7976931348623157e308, 5e-324, 2.0**63, -(2.0**63)]
@@ -179,16 +184,17 @@ def test_the_simulated_device_gives_the_bits_of_the_reference():
 
 def test_the_text_compiles_for_a_device():
     compilers = nvrtc.find_compilers() or pytest.skip("no CUDA compiler: neither nvcc nor NVRTC was found")
-    headers = inlined('#include "stencil_cuda.h"\n') + extended_header().replace('#include "stencil_prelude.h"', "")
-    text = headers + device_text().partition("using namespace stencil;\n")[2].join(["using namespace stencil;\n", ""])
-    binary = nvrtc.compile_cuda(text, compiler=compilers[-1], flags=nvrtc.compile_options(128, "int32_t"))
+    binary = nvrtc.compile_cuda(
+        inlined(device_text()), compiler=compilers[-1], flags=nvrtc.compile_options(128, "int32_t")
+    )
     kernels = {entry.kernel: entry for entry in binary.resources}
     assert set(kernels) == {f"run_{name}" for name in CALLS}
     assert all(entry.spill_store_bytes == 0 for entry in kernels.values())
 
 
-def test_the_header_is_the_golden_one(golden):
+def test_the_headers_are_the_golden_ones(golden):
     golden(HEADER, extended_header())
+    golden(FUNCTIONS_HEADER, functions_header())
 
 
 SUMS = """\

@@ -50,8 +50,8 @@ def test_globals_are_arrays_without_axes():
 
 
 def test_an_operator_that_dd_has_not_is_named():
-    with pytest.raises(GraphError, match="dd has no operator exp"):
-        apply_to_pairs("exp", (as_pairs("1"),), DD)
+    with pytest.raises(GraphError, match="dd has no operator tanh"):
+        apply_to_pairs("tanh", (as_pairs("1"),), DD)
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 1023, 1024, 1025, 5000])

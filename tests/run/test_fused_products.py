@@ -17,9 +17,10 @@ from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.toolchain import X86
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell
-from workbench.graph.extended import apply, sequences
+from workbench.graph.extended import sequences
 from workbench.graph.extended_numbers import join
 from workbench.graph.fused import fused_multiply_add
+from workbench.graph.sequences import apply
 from workbench.pipeline import render
 from workbench.planning import plan_graph
 

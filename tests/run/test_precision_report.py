@@ -147,13 +147,21 @@ def test_values_of_narrow_machines_are_compared_with_what_was_given():
 
 
 def test_functions_that_dd_has_not_are_named():
-    text = 'u = field("u")\nw = exp(u)\nu.next = w - 1'
+    text = 'u = field("u")\nw = exp2(u)\nu.next = w - 1'
     report = trace(text, "grown").precision_report(u=[1e-9, 2e-9], bound=1e-12)
-    assert "in the all-dd program, line 2: exp computes in f64, because dd has no such operator" in str(report)
+    assert "in the all-dd program, line 2: exp2 computes in f64, because dd has no such operator" in str(report)
     assert str(report).startswith("line 3: subtract in u")
     assert report.narrowing is None
     row = report.value("u")
-    assert float(row.exact) == pytest.approx(np.expm1([1e-9, 2e-9][row.place[0]]), rel=1e-15)
+    assert float(row.exact) == pytest.approx(np.expm1([1e-9, 2e-9][row.place[0]] * np.log(2)), rel=1e-15)
+
+
+def test_functions_of_dd_keep_the_bound_that_those_of_f64_lose():
+    text = 'u = field("u")\nw = exp(u) - cos(u)\nu.next = log(1 + w)'
+    report = trace(text, "kept").precision_report(u=[1e-9, 2e-9], bound=1e-12)
+    assert str(report).startswith("line 2: subtract in w")
+    assert "computes in f64" not in str(report)
+    assert report.narrowing is not None
 
 
 def test_a_condition_that_goes_another_way_is_told():

@@ -24,208 +24,63 @@ that is zero is +0.0, but for negation, minimum, maximum and the root of -0.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from collections.abc import Sequence as Values
-from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 
-from workbench.errors import GraphError
-from workbench.graph.instructions import Arith, Imm, Load, Node, Parameter
-from workbench.graph.operators import OPERATORS, Array
-from workbench.graph.scalars import apply_row, number
-from workbench.graph.spaces import GLOBAL
+from workbench.graph.instructions import Load
+from workbench.graph.operators import OPERATORS
+from workbench.graph.sequences import (
+    Pair,
+    Scalar,
+    Sequence,
+    SequenceDraft,
+    choose,
+    finite_or,
+    fma,
+    quick_two_sum,
+    two_product,
+    two_sum,
+)
 from workbench.graph.types import BOOL, F64, I64, U64, StorageType
 
 _SMALL, _UP = 2.0**-900, 2.0**110  # scaled, the least number is above 2^-968, where remainders are exact
 _ROOT_UP, _ROOT_DOWN = 2.0**128, 2.0**-64
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """Scalar operations in order: what one operator does to the components of its operands.
-
-    parameters: the components of all operands, an operand's hi before its lo. nodes: constants, parameters and
-    operators, all Globals, operands before their users. results: the nodes that are the components of the result, one
-    if it is a scalar.
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    nodes: tuple[Node, ...]
-    results: tuple[int, ...]
-
-    @property
-    def operations(self) -> int:
-        """How many operations it takes, constants apart."""
-        return sum(isinstance(node.instruction, Arith) for node in self.nodes)
-
-
-def apply(sequence: Sequence, arguments: Values[Array]) -> tuple[Array, ...]:
-    """Return the components of the result for arrays of one shape, in the order of the parameters."""
-    given = {p.name: a for p, a in zip(sequence.parameters, arguments, strict=True)}
-    shape = np.broadcast_shapes(*(np.shape(a) for a in arguments))
-    values: list[Array] = []
-    for node in sequence.nodes:
-        operands = [values[i] for i in node.operands]
-        match node.instruction:
-            case Imm(value):
-                values.append(np.broadcast_to(number(value, node.value_type), shape))
-            case Load(name):
-                values.append(np.asarray(given[name]))
-            case Arith(operator):
-                values.append(apply_row(operator, operands, node.value_type))
-            case other:
-                raise GraphError(f"{other} inside a sequence", advice="Use constants, parameters and operators only.")
-    return tuple(values[i] for i in sequence.results)
-
-
-# ---- writing a sequence ---------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Draft:
-    """The nodes of a sequence so far; equal ones are one node."""
-
-    nodes: list[Node] = field(default_factory=list)
-
-    def add(self, instruction: Arith | Imm | Load, operands: tuple[int, ...], type_: StorageType) -> Scalar:
-        node = Node(instruction, operands, type_, GLOBAL)
-        if node not in self.nodes:
-            self.nodes.append(node)
-        return Scalar(self, self.nodes.index(node))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scalar:
-    """A value of a sequence that is being written. A Python number beside it has its type."""
-
-    draft: _Draft
-    index: int
-
-    @property
-    def type(self) -> StorageType:
-        """The storage type."""
-        return self.draft.nodes[self.index].value_type
-
-    def number(self, value: float | int) -> Scalar:
-        """A constant of the same type."""
-        return self.draft.add(Imm(value), (), self.type)
-
-    def operation(self, operator: str, *others: Scalar | float, result: StorageType | None = None) -> Scalar:
-        """The operator applied to this and others; `result` is its type where a cast needs it."""
-        operands = (self, *(o if isinstance(o, Scalar) else self.number(o) for o in others))
-        type_ = result or (BOOL if OPERATORS[operator].rule == "bool" else operands[-1].type)
-        return self.draft.add(Arith(operator), tuple(o.index for o in operands), type_)
-
-    def cast(self, type_: StorageType) -> Scalar:
-        """This in another type."""
-        return self if type_ == self.type else self.operation("cast", result=type_)
-
-    def __add__(self, other: Scalar | float) -> Scalar:
-        return self.operation("add", other)
-
-    def __sub__(self, other: Scalar | float) -> Scalar:
-        return self.operation("subtract", other)
-
-    def __mul__(self, other: Scalar | float) -> Scalar:
-        return self.operation("multiply", other)
-
-    def __truediv__(self, other: Scalar | float) -> Scalar:
-        return self.operation("divide", other)
-
-    def __neg__(self) -> Scalar:
-        return self.operation("negative")
-
-    def __lt__(self, other: Scalar | float) -> Scalar:
-        return self.operation("less", other)
-
-    def __gt__(self, other: Scalar | float) -> Scalar:
-        return self.operation("greater", other)
-
-    def __ge__(self, other: Scalar | float) -> Scalar:
-        return self.operation("greater_equal", other)
-
-    def __and__(self, other: Scalar | int) -> Scalar:
-        return self.operation("logical_and" if self.type == BOOL else "bitwise_and", other)
-
-    def __or__(self, other: Scalar) -> Scalar:
-        return self.operation("logical_or", other)
-
-    def equals(self, other: Scalar | float) -> Scalar:
-        """Whether both are equal; `==` compares objects."""
-        return self.operation("equal", other)
-
-    def differs(self, other: Scalar | float) -> Scalar:
-        """Whether they are not equal; a NaN differs from itself."""
-        return self.operation("not_equal", other)
-
-    def choose(self, yes: Scalar, no: Scalar | float) -> Scalar:
-        """One of two values, by this condition."""
-        return self.operation("select", yes, no if isinstance(no, Scalar) else yes.number(no))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """A value of type dd in a sequence that is being written."""
-
-    hi: Scalar
-    lo: Scalar
-
-
-def _fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
-    return a.operation("fma", b, c)
-
-
-def _two_sum(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-def _quick_two_sum(a: Scalar, b: Scalar) -> Pair:
-    """Exact if |a| >= |b| or a = 0."""
-    s = a + b
-    return Pair(s, b - (s - a))
-
-
-def _two_product(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-    p = a * b
-    return p, _fma(a, b, -p)
-
-
-def _finite_or(found: Pair, plain: Scalar) -> Pair:
-    """What was found, or the f64 result where its hi is not finite."""
-    finite = found.hi.operation("isfinite")
-    return Pair(finite.choose(found.hi, plain), finite.choose(found.lo, 0.0))
-
-
-def _choose(condition: Scalar, a: Pair, b: Pair) -> Pair:
-    return Pair(condition.choose(a.hi, b.hi), condition.choose(a.lo, b.lo))
-
-
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 
+def sum_of(a: Pair, b: Pair) -> Pair:
+    """The sum, if it is finite."""
+    s, e = two_sum(a.hi, b.hi)
+    t, f = two_sum(a.lo, b.lo)
+    first = quick_two_sum(s, e + t)
+    return quick_two_sum(first.hi, first.lo + f)
+
+
 def _add(a: Pair, b: Pair) -> Pair:
-    plain, e = _two_sum(a.hi, b.hi)
-    t, f = _two_sum(a.lo, b.lo)
-    first = _quick_two_sum(plain, e + t)
-    return _finite_or(_quick_two_sum(first.hi, first.lo + f), plain)
+    return finite_or(sum_of(a, b), a.hi + b.hi)
 
 
-def _negative(a: Pair) -> Pair:
+def negative(a: Pair) -> Pair:
+    """The number with the other sign."""
     return Pair(-a.hi, -a.lo)
 
 
 def _subtract(a: Pair, b: Pair) -> Pair:
-    return _add(a, _negative(b))
+    return _add(a, negative(b))
+
+
+def product_of(a: Pair, b: Pair) -> Pair:
+    """The product, if it is finite."""
+    p, e = two_product(a.hi, b.hi)
+    cross = fma(a.lo, b.hi, fma(a.hi, b.lo, a.lo * b.lo))
+    return quick_two_sum(p, e + cross)
 
 
 def _multiply(a: Pair, b: Pair) -> Pair:
-    p, e = _two_product(a.hi, b.hi)
-    cross = _fma(a.lo, b.hi, _fma(a.hi, b.lo, a.lo * b.lo))
-    return _finite_or(_quick_two_sum(p, e + cross), p)
+    return finite_or(product_of(a, b), a.hi * b.hi)
 
 
 def _multiply_add(a: Pair, b: Pair, c: Pair) -> Pair:
@@ -233,18 +88,23 @@ def _multiply_add(a: Pair, b: Pair, c: Pair) -> Pair:
     return _add(_multiply(a, b), c)
 
 
+def quotient_of(a: Pair, b: Pair) -> Pair:
+    """The quotient, if it is finite and no operand is small."""
+    reciprocal = b.hi.number(1.0) / b.hi
+    first = a.hi / b.hi
+    r, s = two_sum(fma(-first, b.hi, a.hi), fma(-first, b.lo, a.lo))
+    second = r * reciprocal
+    third = (fma(-second, b.hi, r) + fma(-second, b.lo, s)) * reciprocal
+    q = quick_two_sum(first, second)
+    return quick_two_sum(q.hi, q.lo + third)
+
+
 def _divide(a: Pair, b: Pair) -> Pair:
     small = (a.hi.operation("absolute") < _SMALL) | (b.hi.operation("absolute") < _SMALL)
     scale = small.choose(a.hi.number(_UP), 1.0)
     plain = a.hi / b.hi
     a, b = (Pair(x.hi * scale, x.lo * scale) for x in (a, b))
-    reciprocal = b.hi.number(1.0) / b.hi
-    first = a.hi / b.hi
-    r, s = _two_sum(_fma(-first, b.hi, a.hi), _fma(-first, b.lo, a.lo))
-    second = r * reciprocal
-    third = (_fma(-second, b.hi, r) + _fma(-second, b.lo, s)) * reciprocal
-    q = _quick_two_sum(first, second)
-    return _finite_or(_quick_two_sum(q.hi, q.lo + third), plain)
+    return finite_or(quotient_of(a, b), plain)
 
 
 def _sqrt(a: Pair) -> Pair:
@@ -253,8 +113,8 @@ def _sqrt(a: Pair) -> Pair:
     up, down = small.choose(a.hi.number(_ROOT_UP), 1.0), small.choose(a.hi.number(_ROOT_DOWN), 1.0)
     a = Pair(a.hi * up, a.lo * up)
     root = a.hi.operation("sqrt")
-    refined = _quick_two_sum(root, (_fma(-root, root, a.hi) + a.lo) / (root + root))
-    return _finite_or(Pair(refined.hi * down, refined.lo * down), plain)
+    refined = quick_two_sum(root, (fma(-root, root, a.hi) + a.lo) / (root + root))
+    return finite_or(Pair(refined.hi * down, refined.lo * down), plain)
 
 
 def _absolute(a: Pair) -> Pair:
@@ -290,11 +150,11 @@ def _isfinite(a: Pair) -> Scalar:
 
 
 def _minimum(a: Pair, b: Pair) -> Pair:
-    return _choose(_less(a, b) | _isnan(a), a, b)
+    return choose(_less(a, b) | _isnan(a), a, b)
 
 
 def _maximum(a: Pair, b: Pair) -> Pair:
-    return _choose(_less(b, a) | _isnan(a), a, b)
+    return choose(_less(b, a) | _isnan(a), a, b)
 
 
 _OPERATORS: Mapping[str, Callable[..., Pair | Scalar]] = {
@@ -302,7 +162,7 @@ _OPERATORS: Mapping[str, Callable[..., Pair | Scalar]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": _divide,
-    "negative": _negative,
+    "negative": negative,
     "absolute": _absolute,
     "sign": _sign,
     "sqrt": _sqrt,
@@ -325,25 +185,13 @@ def sequences() -> Mapping[str, Sequence]:
     """The sequence of each operator that dd has, by the operator's name; casts have `from_scalar` and `to_scalar`."""
     made = {}
     for name, function in _OPERATORS.items():
-        draft = _Draft()
-        operands = [_operand(draft, letter) for letter in "abc"[: OPERATORS[name].arity]]
-        made[name] = _finished(name, draft, function(*operands))
-    draft = _Draft()
+        draft = SequenceDraft()
+        operands = [draft.operand(letter) for letter in "abc"[: OPERATORS[name].arity]]
+        made[name] = draft.finished(name, function(*operands))
+    draft = SequenceDraft()
     condition = draft.add(Load("condition"), (), BOOL)
-    chosen = _choose(condition, _operand(draft, "a"), _operand(draft, "b"))
-    return {**made, "select": _finished("select", draft, chosen)}
-
-
-def _operand(draft: _Draft, letter: str) -> Pair:
-    hi, lo = (draft.add(Load(f"{letter}_{part}"), (), F64) for part in ("hi", "lo"))
-    return Pair(hi, lo)
-
-
-def _finished(name: str, draft: _Draft, result: Pair | Scalar) -> Sequence:
-    results = (result.hi.index, result.lo.index) if isinstance(result, Pair) else (result.index,)
-    loads = [node for node in draft.nodes if isinstance(node.instruction, Load)]
-    parameters = tuple(Parameter(n.instruction.name, n.value_type) for n in loads if isinstance(n.instruction, Load))
-    return Sequence(name, parameters, tuple(draft.nodes), results)
+    chosen = choose(condition, draft.operand("a"), draft.operand("b"))
+    return {**made, "select": draft.finished("select", chosen)}
 
 
 # ---- casts ----------------------------------------------------------------------------------------------------------
@@ -352,29 +200,29 @@ def _finished(name: str, draft: _Draft, result: Pair | Scalar) -> Sequence:
 @cache
 def from_scalar(source: StorageType) -> Sequence:
     """The cast of a scalar type to dd, exact for each of them."""
-    draft = _Draft()
+    draft = SequenceDraft()
     x = draft.add(Load("x"), (), source)
     if source not in (I64, U64):
         wide = x.cast(F64)
-        return _finished("cast", draft, Pair(wide, wide.number(0.0)))
+        return draft.finished("cast", Pair(wide, wide.number(0.0)))
     upper = x.operation("shift_right", 32).cast(F64) * 2.0**32
     lower = (x & 0xFFFFFFFF).cast(F64)
-    return _finished("cast", draft, _quick_two_sum(upper, lower))
+    return draft.finished("cast", quick_two_sum(upper, lower))
 
 
 @cache
 def to_scalar(target: StorageType) -> Sequence:
     """The cast of dd to a scalar type: floats from hi; integers truncate and saturate, NaN gives 0; bool is != 0."""
-    draft = _Draft()
-    a = _operand(draft, "a")
+    draft = SequenceDraft()
+    a = draft.operand("a")
     if target.is_float:
-        return _finished("cast", draft, a.hi.cast(target))
+        return draft.finished("cast", a.hi.cast(target))
     if target == BOOL:
-        return _finished("cast", draft, a.hi.differs(0.0))
+        return draft.finished("cast", a.hi.differs(0.0))
     hi, rest = _truncated(a)
     if target not in (I64, U64):  # all of its numbers are f64, so that a sum that is rounded lies outside
-        return _finished("cast", draft, (hi + rest).cast(target))
-    return _finished("cast", draft, _whole(hi, rest, target))
+        return draft.finished("cast", (hi + rest).cast(target))
+    return draft.finished("cast", _whole(hi, rest, target))
 
 
 def _truncated(a: Pair) -> tuple[Scalar, Scalar]:

@@ -8,9 +8,12 @@ from functools import cache
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
+from workbench.graph.extended import from_scalar, sequences, to_scalar
+from workbench.graph.extended_functions import FUNCTIONS, function_sequences
 from workbench.graph.instructions import Arith
 from workbench.graph.operators import OPERATORS, Array
+from workbench.graph.sequences import Sequence as Operations
+from workbench.graph.sequences import apply
 from workbench.graph.types import DD, StorageType, storage_type
 
 _IDENTITIES: dict[str, tuple[float, float]] = {
@@ -29,10 +32,8 @@ def apply_to_pairs(operator: str, operands: Sequence[Array], result: StorageType
     """
     if operator == "cast":
         sequence = from_scalar(storage_type(operands[0].dtype)) if result == DD else to_scalar(result)
-    elif operator in sequences():
-        sequence = sequences()[operator]
     else:
-        raise GraphError(f"dd has no operator {operator}", advice='Cast the value to another type: astype(x, "f64").')
+        sequence = _sequence(operator)
     components = [part for operand in operands for part in _components(operand)]
     found = apply(sequence, components)
     if len(found) == 1:
@@ -47,7 +48,7 @@ def weight_of(operator: str) -> float:
     """Return the weight in the cost model of an operator on dd or of a cast to or from it: of its f64 operations."""
     if operator == "cast":
         return OPERATORS["cast"].flops
-    steps = (node.instruction for node in sequences()[operator].nodes if isinstance(node.instruction, Arith))
+    steps = (node.instruction for node in _sequence(operator).nodes if isinstance(node.instruction, Arith))
     return sum(OPERATORS[step.operator].flops for step in steps)
 
 
@@ -59,6 +60,14 @@ def identity_of(reduction: str) -> Array:
 def pair(hi: float, lo: float) -> Array:
     """Return the number hi + lo, 0-d."""
     return np.array((hi, lo), DD.numpy)
+
+
+def _sequence(operator: str) -> Operations:
+    if operator in sequences():
+        return sequences()[operator]
+    if operator in FUNCTIONS:
+        return function_sequences()[operator]
+    raise GraphError(f"dd has no operator {operator}", advice='Cast the value to another type: astype(x, "f64").')
 
 
 def _components(operand: Array) -> tuple[Array, ...]:

@@ -12,9 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from workbench.errors import FieldError
-from workbench.graph.extended import apply, from_scalar, sequences
+from workbench.graph.extended import from_scalar, sequences
 from workbench.graph.fused import two_sum
 from workbench.graph.operators import Array
+from workbench.graph.sequences import apply
 from workbench.graph.types import DD, storage_type
 
 DD_DTYPE = DD.numpy

@@ -295,9 +295,10 @@ _OF_RECORDS = frozenset(
             "fma",
         ),
         *("less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan", "isfinite", "select", "cast"),
+        *("exp", "log", "sin", "cos"),
     }
 )
-"""Operators that a type of several components has: those with a sequence in graph/extended."""
+"""Operators that a type of several components has: those with a sequence in graph/extended*."""
 
 
 PAIR_RULES = ("pair", "first", "second")

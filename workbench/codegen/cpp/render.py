@@ -11,7 +11,17 @@ from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
 from workbench.codegen.running_order import KernelCode
 from workbench.codegen.runtime import elementary
-from workbench.codegen.runtime.extended import HEADER, QUICK_HEADER, SUMS_HEADER, extended_header, extends, quick_header
+from workbench.codegen.runtime.extended import (
+    FUNCTIONS_HEADER,
+    HEADER,
+    QUICK_HEADER,
+    SUMS_HEADER,
+    extended_header,
+    extends,
+    functions_header,
+    has_functions,
+    quick_header,
+)
 from workbench.codegen.source import Source
 from workbench.codegen.spelling import CPP
 from workbench.planning.plan import Plan
@@ -30,6 +40,7 @@ class UnitContext:
     members: int
     keeps_tags: bool
     extended: bool
+    functions: bool
     elementary: bool
     roots: bool
 
@@ -44,7 +55,8 @@ def render_openmp(plan: Plan) -> Source:
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
     steady = has_steady_ghosts(plan)
-    own = extends(plan), elementary.is_elementary(plan.graph), elementary.calls(plan.graph, {"rsqrt"})
+    graph = plan.graph
+    own = extends(plan), has_functions(plan), elementary.is_elementary(graph), elementary.calls(graph, {"rsqrt"})
     context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
@@ -81,6 +93,7 @@ def openmp_headers() -> tuple[tuple[str, str], ...]:
     made = (
         (HEADER, extended_header()),
         (QUICK_HEADER, quick_header()),
+        (FUNCTIONS_HEADER, functions_header()),
         (elementary.HEADER, elementary.elementary_header()),
     )
     return (*((name, template_text(name)) for name in _OPENMP_HEADERS), *made)

@@ -12,7 +12,14 @@ from workbench.codegen.cuda.kernel import device_kernel
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
 from workbench.codegen.runtime import elementary
-from workbench.codegen.runtime.extended import HEADER, extended_header, extends
+from workbench.codegen.runtime.extended import (
+    FUNCTIONS_HEADER,
+    HEADER,
+    extended_header,
+    extends,
+    functions_header,
+    has_functions,
+)
 from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
 
@@ -28,6 +35,7 @@ class DeviceUnit:
     dim: int
     kernels: tuple[DeviceKernel, ...]
     extended: bool
+    functions: bool
     elementary: bool
 
     @property
@@ -95,8 +103,8 @@ def render_cuda(plan: Plan) -> CudaText:
     """The plan as CUDA text. Same plan, same bytes; sizes, grids and blocks are no part of it."""
     functions = _PlacedNames(RESERVED)
     made = [device_kernel(plan, kernel, functions) for kernel in plan.kernels]
-    own = elementary.is_elementary(plan.graph)
-    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made), extends(plan), own)
+    own = extends(plan), has_functions(plan), elementary.is_elementary(plan.graph)
+    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made), *own)
     marked = render_template("cuda.cu.jinja", unit)
     text, lines = marked_origins(plan, marked)
     lines = tuple(replace(o, subkernel=o.subkernel.removeprefix(_PLACE)) for o in lines)
@@ -111,7 +119,11 @@ def cuda_headers() -> tuple[tuple[str, str], ...]:
     loops = ("folds", "segments", "prefixes", "scans", "ranks", "scatters")
     parts = (*(f"stencil_cuda_{loop}.h" for loop in loops), "stencil_torre.h")
     first = ("stencil_prelude.h", "stencil_mathematics.h", "stencil_pairs.h", "stencil_sides.h", "stencil_cuda.h")
-    generated = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
+    generated = (
+        (HEADER, extended_header()),
+        (FUNCTIONS_HEADER, functions_header()),
+        (elementary.HEADER, elementary.elementary_header()),
+    )
     return (*((name, template_text(name)) for name in (*first, *parts)), *generated)
 
 

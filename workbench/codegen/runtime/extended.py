@@ -1,10 +1,11 @@
-"""The text of double-double arithmetic: one function of C++ and CUDA for each sequence of `graph/extended.py`."""
+"""The text of double-double: one function of C++ and CUDA for each sequence of `graph/extended*.py`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 
+from workbench.codegen.runtime import elementary
 from workbench.codegen.spelling import (
     QUICK,
     TargetLanguage,
@@ -16,8 +17,10 @@ from workbench.codegen.spelling import (
     type_name,
 )
 from workbench.errors import GraphError
-from workbench.graph.extended import Sequence, from_scalar, sequences, to_scalar
+from workbench.graph.extended import from_scalar, sequences, to_scalar
+from workbench.graph.extended_functions import FUNCTIONS, function_sequences
 from workbench.graph.instructions import Arith, Imm, Load
+from workbench.graph.sequences import Sequence
 from workbench.graph.types import DD, TYPES, StorageType
 from workbench.planning.plan import Plan
 
@@ -27,6 +30,9 @@ SUMS_HEADER = "stencil_extended_sums.h"
 """Name of the file that texts for the host include if they reduce such values."""
 QUICK_HEADER = "stencil_extended_quick.h"
 """Name of the file with operators that do nothing on overflow, for the host."""
+
+FUNCTIONS_HEADER = "stencil_extended_functions.h"
+"""Name of the file that texts with exp, log, sin or cos of such values include."""
 
 _BOTH = TargetLanguage("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _TOP = """\
@@ -99,6 +105,24 @@ def extended_header() -> str:
 
 
 @cache
+def functions_header() -> str:
+    """exp, log, sin and cos."""
+    top = [
+        "// Functions of double-double: each is one sequence of f64 operations (graph/extended_functions.py), the same",
+        "// on all backends.",
+        "#ifndef STENCIL_EXTENDED_FUNCTIONS_H",
+        "#define STENCIL_EXTENDED_FUNCTIONS_H",
+        "",
+        f'#include "{elementary.HEADER}"',
+        f'#include "{HEADER}"',
+        "",
+        "namespace stencil {",
+        "",
+    ]
+    return "\n".join([*top, *(_function(f"dd_{name}", each) for name, each in function_sequences().items())]) + _BOTTOM
+
+
+@cache
 def quick_header() -> str:
     """Operators whose result, where it is finite, is that of the sequence; where it would not be, hi is not finite."""
     top = [
@@ -141,6 +165,11 @@ def extends(plan: Plan) -> bool:
     """Whether a plan's text needs the header: a param, a scalar or a value has type dd."""
     values = (node.type for kernel in plan.graph.kernels for node in kernel.nodes)
     return any(type_ == DD for type_ in (*values, *(static.type for static in plan.graph.statics)))
+
+
+def has_functions(plan: Plan) -> bool:
+    """Whether a plan's text needs the header of functions."""
+    return extends(plan) and elementary.calls(plan.graph, FUNCTIONS)
 
 
 def _from(type_: StorageType) -> str:

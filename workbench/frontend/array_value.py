@@ -94,9 +94,9 @@ class ArrayValue(Value):
     def __getitem__(self, key: object) -> Value:
         """Elements as NumPy selects them: slices, whole numbers or a list of them, arrays of indices, None, `...`.
 
-        Bounds of slices are known while the function is traced, or computed of lengths. Indices of arrays count from 0; one outside
-        is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is known after
-        the call.
+        Bounds of slices are known while the function is traced, or computed of lengths. Indices of arrays count from 0;
+        one outside is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
+        known after the call.
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
@@ -315,11 +315,8 @@ def _expand_dims(a: ArrayValue, axis: int) -> Value:
 def _cumulative(name: str) -> Callable[..., Value]:
     def function(a: ArrayValue, axis: int | None = None) -> Value:
         term = term_of(a)
-        if axis is None and len(order_of(term)) != 1:
-            raise TraceError(
-                f"{term.trace.text_here()}: along which of {len(order_of(term))} axes?",
-                advice="Give axis=0, or another.",
-            )
+        if axis is None and len(order_of(term)) > 1:
+            return function(cast(ArrayValue, a.ravel()))
         if term.type == BOOL or (term.type.is_integer and term.type.bits < 64):
             term = cast_term(term, I64)
         term, number = positions_of(term.trace).own_axis(term, 0 if axis is None else axis, name)

@@ -15,6 +15,8 @@ from workbench.frontend.promotion import (
     common_type,
     constant,
     convert,
+    counts_conditions,
+    is_condition,
     meet,
     meeting_space,
     show_number,
@@ -48,8 +50,8 @@ def apply(name: str, *given: Operand) -> Operand:
         return _apply_to_numbers(name, [o for o in operands if not isinstance(o, Term)])
     if name == "add":
         kept = [o for o in operands if not (type(o) is int and o == 0)]
-        if len(kept) == 1:  # builtin sum starts from the integer 0
-            return kept[0]
+        if len(kept) == 1 and not (counts_conditions(trace) and is_condition(kept[0])):
+            return kept[0]  # builtin sum starts from the integer 0
     type_ = common_type(trace, operands)
     if row.kinds == "float" and type_.is_integer:
         type_ = trace.float_type

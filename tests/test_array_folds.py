@@ -8,7 +8,7 @@ from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from tests.kit.random_array_functions import composed, latest
 from workbench.errors import RunError, TraceError
-from workbench.language import add, astype, fold, fold_segments, generate, scan, where
+from workbench.language import add, astype, fold, fold_segments, generate, repeat, scan, scatter, where
 
 
 def in_order(A):
@@ -51,6 +51,27 @@ def test_folds_by_functions_and_generated_arrays(function, A):
         assert expected[2] == sum(i for i in range(3) for _ in range(5))
         assert expected[3].tolist() == [2.5] * 5
         assert expected[4] == 3
+
+
+def test_functions_of_two_elements_have_loops_and_whole_powers():
+    def doubled(left, right):
+        return left + repeat(right, lambda v: 2 * v, right * 0 + 1) - 2**right + (right > 0) * right**2
+
+    @wb.collective
+    def combined(k):
+        return (
+            fold(doubled, k, identity=0),
+            scan(doubled, k, identity=0),
+            scatter(doubled, k, k - 1, k),
+            fold_segments(doubled, k, k * 0 + 1, identity=0),
+            np.float_power(k, 2),
+        )
+
+    k = np.array([1, 2, 3])
+    expected = np.int64(14), np.array([1, 5, 14]), k + k * k, k * k, k.astype(float) ** 2
+    for backend, threads in (("reference", 0), *WAYS):
+        for mine, exact in zip(combined(k, backend=backend, threads=threads), expected, strict=True):
+            assert_same_bits(mine, exact)
 
 
 def test_a_scan_along_an_axis_that_none_made_is_of_one_element():

@@ -1,6 +1,7 @@
 """Functions of arrays: what NumPy computes, on every backend with equal bits; shapes, kinds of arguments, bad input."""
 
 from collections import namedtuple
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -8,11 +9,17 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.errors import ShapeError
+from workbench.errors import FieldError, ShapeError
 from workbench.language import add, fold_segments, generate, scan, scan_segments, scatter
 from workbench.pipeline import counters
 
 Pair = namedtuple("Pair", "low high")
+
+
+@dataclass
+class Span:
+    begin: object
+    width: object
 
 
 def dot_product(x, y):
@@ -352,3 +359,17 @@ def test_results_in_double_double_are_arguments_of_the_next_call():
     for backend in ("openmp", "cuda-sim"):
         for mine, exact in zip(program(thirds, thirds[1], backend=backend), expected, strict=True):
             assert_same_bits(mine, exact, backend)
+
+
+def test_components_are_called_by_their_names_in_errors():
+    def moved(span, pairs):
+        return span.begin + pairs.low[0] + span.width * pairs.high
+
+    program = wb.collective(moved)
+    with pytest.raises(ShapeError, match=r"pairs\.low0 along axis 0 has 2 elements, span\.begin along axis 0 has 3"):
+        program(Span(np.ones(3), 2.0), Pair((np.ones(2), 1), 3.0))
+    with pytest.raises(FieldError, match=r"span\.width was given complex128 values"):
+        program(Span(np.ones(3), 2j), Pair((np.ones(3), 1), 3.0))
+    table = np.zeros(3, [("mass", float), ("place", float)])
+    with pytest.raises(ShapeError, match=r"s\.mass along axis 0 has 3 elements, none at 5"):
+        wb.collective(lambda s: s["mass"][5] * s["place"])(table)

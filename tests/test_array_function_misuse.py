@@ -23,6 +23,7 @@ def dot_product(x, y):
 
 TABLE = np.ones(4)
 
+
 ERRORS = [
     (lambda x: x + TABLE, (np.ones(4),), TraceError, r"TABLE is an array from outside(.*\n)*.*as an argument, TABLE"),
     (lambda x: x.diagonal(), (np.ones((4, 4)),), TraceError, r"has no \.diagonal(.*\n)*.*x\[i, i\]"),
@@ -74,15 +75,8 @@ ERRORS = [
         TraceError,
         r"min does not take bool(.*\n)*Write np\.all\(x\), or cast it",
     ),
-    (
-        lambda x: (x > 1) + x,
-        (np.ones(3, int),),
-        TraceError,
-        r'with a number \(i64\)(.*\n)*.*astype\(condition, "i64"\)',
-    ),
     (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
     (lambda x: np.kron(x, x), (np.ones(3),), TraceError, "np.kron has no meaning"),
-    (lambda x: np.cumsum(x), (np.ones((3, 3)),), TraceError, "along which of 2 axes"),
     (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
     (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
     (lambda x: np.einsum("i->ii", x), (np.ones(3),), TraceError, "has a letter twice"),
@@ -99,7 +93,7 @@ ERRORS = [
     (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
     (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only at the call"),
     (lambda x: np.eye(3)[x.astype("i64")], (np.ones(3),), TraceError, "is read at an index that is known only at"),
-    (lambda x: len(x) * x, (np.ones(3),), TraceError, "known only at the call"),
+    (lambda x: len(x.sum()) * x, (np.ones(3),), TraceError, "a number has no length"),
     (lambda x: x if x.sum() > 0 else -x, (np.ones(3),), TraceError, "needs one true or false"),
     (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
     (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),

@@ -28,7 +28,7 @@ from workbench.frontend.collective import (
     TupleKind,
     trace_collective,
 )
-from workbench.frontend.structures import Structure, rebuilt, structure_of
+from workbench.frontend.structures import Structure, names_of, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
@@ -36,7 +36,7 @@ from workbench.machine import Machine, make_machine
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
-from workbench.run.prepared import Prepared, extents_of, value_at
+from workbench.run.prepared import Prepared, check_only, extents_of, value_at
 
 _KEPT = 8
 """Combinations of shapes whose memory waits for the next call, of one function."""
@@ -171,6 +171,7 @@ class Collective:
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
+        check_only(function.only, shapes)
         choices = given_choices(traced.machine.choices, asked.choices)
         compiled = compile_graph(graph, choices, asked.backend)
         made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
@@ -275,7 +276,7 @@ def _kind(name: str, value: object) -> Kind:
             made = value.kind if isinstance(value, Structure) else tuple
             if not _holds_array(value):
                 return StaticKind(rebuilt(made, value), (made, _exact(value)))
-            return TupleKind(tuple(_kind(f"{name}{place}", item) for place, item in enumerate(value)), made)
+            return TupleKind(tuple(map(_kind, names_of(made, name, len(value)), value)), made)
         case None | bool() | str():
             return StaticKind(value, _exact(value))
         case np.ndarray():

@@ -64,7 +64,7 @@ def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
     depth: steps that tiles may do together. pace: seconds that a step took before, as far as anybody knows.
     """
     seen, globals_, shape = np.zeros(request.steps + 1, np.int64), np.zeros(1), np.ones(7, np.int64)
-    rows = np.array([(0, TYPES.index(F64), openmp._COMPARISONS.index(c.comparison)) for c in request.until], np.int64)
+    rows = np.array([(0, TYPES.index(F64), march_record._COMPARISONS.index(c.comparison)) for c in request.until], np.int64)
     values = np.array([c.value for c in request.until], np.float64)
     listed, recorded = np.zeros(request.steps + 1, np.int64), np.zeros(request.steps + 1, np.uint64)
     slots = np.zeros(1, np.int64)

@@ -59,6 +59,45 @@ COMPUTED = [
 ]
 
 
+def valid_of(x):
+    """A function that another one calls, where `len` is Python's."""
+    return x[: len(x) - 1]
+
+
+def cut(x):
+    n = x.shape[0]
+    half, sums, tops = n // 2, np.cumsum(x), np.maximum(x, 0.5)
+    return (
+        x[:half],
+        x[half:] - x[half:][:1],
+        x[n // 3 : -(n // 4)],
+        x[n - 3 :],
+        x[: n - 3],
+        x[3 - n :],
+        x[n:],
+        x[half::-1],
+        x[: n - 1 : -1],
+        x[5:n:-1],
+        x[n % 3 :: 2],
+        tops[1:][: half - 1],
+        sums[n - 3 :],
+        sums[half::-2],
+        sums[n + 2 :: -1],
+        sums[half - n :],
+        (sums * x)[:half][:1],
+        x[: len(x) - 1] + sums[1 : len(x)],
+        np.pad(x[:half], 1)[:n],
+        np.append(x, x[:2])[: n + 1],
+    )
+
+
+def butterflies(a):
+    """Sums and differences of halves of rows, as the first step of a fast transform."""
+    half = a.shape[1] // 2
+    left, right = a[:, :half], a[:, half : 2 * half]
+    return np.concatenate((left + right, left - right), axis=1), left.sum(axis=0), right[::-1].T
+
+
 def widened(x):
     def turn(v, w, k):
         return v * x[None, :3], w + w[:, :1] + x[:1, None], k + 1
@@ -118,6 +157,27 @@ def test_lengths_are_computed_of_lengths(function, given, exact):
     np.testing.assert_allclose(alike(function, given), exact(*given), rtol=1e-12)  # sums in another order
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 10])
+def test_slices_end_at_computed_lengths(n):
+    for place, (mine, exact) in enumerate(zip(alike(cut, (LINE[:n],)), cut(LINE[:n]), strict=True)):
+        assert mine.shape == exact.shape, place
+        np.testing.assert_allclose(mine, exact, rtol=1e-13, err_msg=str(place))  # sums in another order
+    for mine, exact in zip(alike(butterflies, (TABLE[:, :n],)), butterflies(TABLE[:, :n]), strict=True):
+        assert mine.shape == exact.shape
+        np.testing.assert_allclose(mine, exact, rtol=1e-13)  # as above
+
+
+@pytest.mark.parametrize("backend", ["reference", "openmp", "cuda-sim"])
+def test_a_slice_of_one_element_is_empty_where_the_array_is(backend):
+    program = wb.collective(lambda a: (a - a[:1], a[:, -1:] * a, (a[:1] + a).sum(axis=0), a[:1]), backend=backend)
+    for shape in ((0, 3), (3, 0), (0, 0), (1, 1)):
+        a = np.ones(shape)
+        for mine, exact in zip(program(a), (a - a[:1], a[:, -1:] * a, (a[:1] + a).sum(axis=0), a[:1]), strict=True):
+            np.testing.assert_array_equal(mine, exact, strict=True)  # the sum of no elements is -0.0
+    with pytest.raises(ShapeError, match="has 0 elements, none at 0"):  # which a running sum would be read at
+        wb.collective(lambda x: np.cumsum(x) - np.cumsum(x)[:1])(LINE[:0], backend=backend)
+
+
 @pytest.mark.parametrize(("function", "given"), ONES)
 def test_an_axis_of_one_element_meets_any_length(function, given):
     found, exact = alike(function, (given,)), function(given)
@@ -173,7 +233,9 @@ def test_the_axes_of_the_result_have_the_lengths_of_numpy():
             ["an array of length 2 * (x.shape[0] - h.shape[0]) has 18 elements"],
         ),
         (lambda x, n: generate(n, lambda i: i) + x, (LINE, 10), TraceError, ["given at the call", "f(x, (5,))"]),
-        (lambda x: x - x[:1], (LINE[:0],), ShapeError, ["x along axis 0 has 0 elements, none at 0", "x - x[:1]"]),
+        (lambda x, y: y - x[:1], (LINE[:0], LINE), ShapeError, ["x along axis 0 has 0 elements, none at 0", "y - x"]),
+        (lambda x: x[: len(x) // 2] - x[len(x) // 2 :], (LINE[:5],), ShapeError, ["by [x.shape[0] // 2:], has 3"]),
+        (lambda x: valid_of(x), (LINE,), TraceError, ["len(x): the length of an array is known only", "x.shape[0]"]),
         (lambda a, b: a + b, (TABLE, TABLE[:, :1]), ShapeError, ["b along axis 1 has 1 element, a", "write b[:, :1]"]),
         (lambda a, b: a + b, (TABLE[:1], TABLE), ShapeError, ["write a[:1], which has one element"]),
     ],

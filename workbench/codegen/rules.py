@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import TargetLanguage, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
+from workbench.codegen.turns import Operand, Turns, turns_of
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,
@@ -15,8 +16,10 @@ from workbench.graph import (
     Gather,
     Imm,
     Load,
+    Loop,
     Node,
     Prescribed,
+    Region,
     SideRule,
 )
 from workbench.graph.instructions import Combining
@@ -37,9 +40,10 @@ class RollingFill:
 def region_body(
     nodes: tuple[Node, ...], parameters: dict[str, str], target: TargetLanguage, names: NameBook
 ) -> tuple[Statement, ...]:
-    """A region as statements, the last of which returns; one line a node, because regions are short."""
+    """A region as statements, the last of which returns; one line a node, because regions are short, and its loops."""
     texts: list[Text] = []
     lines: list[Statement] = []
+    loops: dict[tuple[Region, tuple[int, ...]], Turns] = {}
     for index, node in enumerate(nodes):
         match node.instruction:
             case Imm(value):
@@ -52,6 +56,13 @@ def region_body(
                 name = names.claim(node.names[0] if node.names else f"t{index}")
                 lines.append(Statement(f"const {type_name(node.value_type)} {name} = {text.text};", ()))
                 texts.append(Text(name))
+            case Loop(body, result):
+                key = body, node.operands
+                if key not in loops:
+                    given = [Operand(texts[i].text, is_cell=False) for i in node.operands]
+                    loops[key] = turns_of(body, given, names, target)
+                    lines += (Statement(line, ()) for line in loops[key].lines())
+                texts.append(Text(loops[key].names[result]))
             case _:
                 raise GraphError(
                     f"{node.instruction} inside a region", advice="Use constants, parameters and operators."

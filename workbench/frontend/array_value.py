@@ -10,13 +10,14 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import no_function, no_method
+from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.compression import compress, compressed
 from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
 from workbench.frontend.numpy_functions import FUNCTIONS
 from workbench.frontend.numpy_names import OF_EACH_CELL
 from workbench.frontend.operations import apply
-from workbench.frontend.positions import FunctionPositions, order_of, own_positions
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.products import dot, einsum, inner, matrix_product, outer
 from workbench.frontend.promotion import cast_term
 from workbench.frontend.shapes import reshape
@@ -25,7 +26,6 @@ from workbench.frontend.trace import Operand, Positions, Term, Trace, current_tr
 from workbench.frontend.type_names import TypeName
 from workbench.frontend.ufunc_methods import ufunc_method
 from workbench.frontend.value import Value, operand, term_of, wrap
-from workbench.frontend.whole_powers import array_power
 from workbench.graph.types import BOOL, F32, F64, I64
 
 
@@ -94,9 +94,9 @@ class ArrayValue(Value):
     def __getitem__(self, key: object) -> Value:
         """Elements as NumPy selects them: slices, whole numbers or a list of them, arrays of indices, None, `...`.
 
-        Bounds of slices are known while the function is traced, or lengths. Indices of arrays count from 0; one outside
-        is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is known after
-        the call.
+        Bounds of slices are known while the function is traced, or computed of lengths. Indices of arrays count from 0;
+        one outside is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
+        known after the call.
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
@@ -114,12 +114,6 @@ class ArrayValue(Value):
 
     def __rmatmul__(self, other: object) -> Value:
         return wrap(matrix_product(operand(other), term_of(self)))
-
-    def __pow__(self, other: object) -> Value:
-        return wrap(array_power(operand(self), operand(other)))
-
-    def __rpow__(self, other: object) -> Value:
-        return wrap(array_power(operand(other), operand(self)))
 
     def sum(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The sum over an axis or several, over all without; conditions and narrow integers are counted in i64."""
@@ -190,8 +184,6 @@ class ArrayValue(Value):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if ufunc is np.matmul and method == "__call__" and not options:
             return wrap(matrix_product(operand(inputs[0]), operand(inputs[1])))
-        if ufunc is np.power and method == "__call__" and not options:
-            return wrap(array_power(operand(inputs[0]), operand(inputs[1])))
         if ufunc is np.sign and method == "__call__" and not options and term_of(self).type in (F32, F64):
             return cast(Value, np.where(self == self, wrap(apply("sign", term_of(self))), self))  # NaN stays
         if method != "__call__":
@@ -221,9 +213,12 @@ class ArrayValue(Value):
         )
 
     def __len__(self) -> NoReturn:
+        text = current_trace("len").text_here("this array")
+        if not self.ndim:
+            raise TraceError(f"{text}: a number has no length", advice="Take the length of an array.")
         raise TraceError(
-            f"{current_trace('len').text_here('this array')}: the length of an array is known only at the call",
-            advice="Use x.shape[0], a number of the program.",
+            f"{text}: the length of an array is known only at the call",
+            advice="Use x.shape[0], a number of the program; len(x) is that in the function itself alone.",
         )
 
     def __repr__(self) -> str:
@@ -320,11 +315,8 @@ def _expand_dims(a: ArrayValue, axis: int) -> Value:
 def _cumulative(name: str) -> Callable[..., Value]:
     def function(a: ArrayValue, axis: int | None = None) -> Value:
         term = term_of(a)
-        if axis is None and len(order_of(term)) != 1:
-            raise TraceError(
-                f"{term.trace.text_here()}: along which of {len(order_of(term))} axes?",
-                advice="Give axis=0, or another.",
-            )
+        if axis is None and len(order_of(term)) > 1:
+            return function(cast(ArrayValue, a.ravel()))
         if term.type == BOOL or (term.type.is_integer and term.type.bits < 64):
             term = cast_term(term, I64)
         term, number = positions_of(term.trace).own_axis(term, 0 if axis is None else axis, name)

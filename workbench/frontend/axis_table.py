@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 from workbench.errors import ShapeError
 from workbench.frontend.attempts import TraceAgainError
@@ -34,8 +35,9 @@ class Origin:
         return f"{self.argument} along axis {self.number}" if self.argument else "a generated array"
 
 
-Cut = tuple[int | None, int | None, int]
-"""A slice: start, stop and step as Python has them."""
+Bound: TypeAlias = "int | AnyOrigin | None"
+Cut = tuple[Bound, Bound, int]
+"""A slice: start, stop and step as Python has them; a bound may be computed of lengths, which a call knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,12 @@ LENGTH_OPERATORS: dict[str, Callable[[int, int], int]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "floor_divide": lambda a, b: a // b if b else 0,
+    "remainder": lambda a, b: a % b if b else 0,
     "minimum": min,
     "maximum": max,
 }
 """By what lengths are computed of others, as programs compute whole numbers (semantics §2)."""
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//"}
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//", "remainder": "%"}
 
 
 def _written(origin: AnyOrigin) -> str:
@@ -145,7 +148,7 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
         case Origin(argument, number):
             return shapes[argument][number] if argument else number
         case CutOrigin(of, cut):
-            return len(range(*slice(*cut).indices(extent_of(of, shapes))))
+            return len(range(*slice_of(cut, shapes).indices(extent_of(of, shapes))))
         case LeastOrigin(of_all):
             return min(extent_of(each, shapes) for each in of_all)
         case SumOrigin(of_all):
@@ -165,11 +168,26 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
             return found
 
 
+def slice_of(cut: Cut, shapes: Mapping[str, tuple[int, ...]]) -> slice:
+    """The slice, for arguments of these shapes."""
+    start, stop = (each if isinstance(each, int | None) else _number(each, shapes) for each in cut[:2])
+    return slice(start, stop, cut[2])
+
+
+def _number(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+    """The number that a bound is, which may be below 0, and count from the end then."""
+    if isinstance(origin, ComputedOrigin):
+        return LENGTH_OPERATORS[origin.operator](*(_number(each, shapes) for each in origin.of))
+    return extent_of(origin, shapes)
+
+
 def trimmed(cut: View) -> tuple[int, int] | None:
     """How many elements a slice leaves out at the beginning and at the end; None for a slice of another kind."""
     if isinstance(cut, LeastOrigin):
         return None
     start, stop, step = cut
+    if not (isinstance(start, int | None) and isinstance(stop, int | None)):
+        return None
     if step != 1 or (start or 0) < 0 or (stop is not None and stop >= 0):
         return None
     return start or 0, -(stop or 0)
@@ -204,8 +222,12 @@ def _of_equal_length(origin: AnyOrigin) -> AnyOrigin:
 
 def shown_cut(cut: Cut) -> str:
     """A slice as it is written."""
-    start, stop, step = ("" if number is None else str(number) for number in cut)
-    return f"{start}:{stop}" if step == "1" else f"{start}:{stop}:{step}"
+    start, stop = ("" if each is None else str(each) if isinstance(each, int) else _bound(each) for each in cut[:2])
+    return f"{start}:{stop}" if cut[2] == 1 else f"{start}:{stop}:{cut[2]}"
+
+
+def _bound(origin: AnyOrigin) -> str:
+    return origin.formula() if isinstance(origin, ComputedOrigin) else _written(origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +236,15 @@ class Meeting:
 
     line: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyElement:
+    """A slice of one element that met a longer axis: a call finds one element, or none, and none in the other."""
+
+    cut: AnyOrigin
+    other: AnyOrigin
+    meeting: Meeting = field(compare=False)
 
 
 @dataclass(slots=True)
@@ -227,6 +258,7 @@ class AxisTable:
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
     behind: dict[int, int] = field(default_factory=dict)  # of a length the one before whose axes its own come
+    only: dict[OnlyElement, None] = field(default_factory=dict)
     is_stale: bool = False
     """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
     nothing."""
@@ -253,7 +285,7 @@ class AxisTable:
             return self.is_one(axis)
         start, stop, step = origin.cut
         first = start or 0
-        return step == 1 and (stop == first + 1 if first != -1 else stop is None)
+        return isinstance(first, int) and step == 1 and (stop == first + 1 if first != -1 else stop is None)
 
     def element(self, origin: AnyOrigin, meeting: Meeting) -> int:
         """The length one of a slice that takes one element, as a call checks."""

@@ -148,14 +148,16 @@ def _runner(
     check_machine_name(name)
     code = function.__code__
     namespace = {**function.__globals__, **closure_of(function)}
+    added: dict[str, object] = {"len": _length} if own_names and "len" not in namespace else {}
+    found = _with_names(function, added) if added else function
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        return _runner_without_source(function, call)
+        return _runner_without_source(found, call)
     if code.co_filename == "<string>" and not any(f"def {function.__name__}" in line for line in lines):
-        return _runner_without_source(function, call)  # since Python 3.13 these are lines of `python -c`
+        return _runner_without_source(found, call)  # since Python 3.13 these are lines of `python -c`
     if function.__name__ == "<lambda>":  # its text is part of a line
-        return _runner_without_source(function, call, tuple(line.rstrip("\n") for line in getlines(code.co_filename)))
+        return _runner_without_source(found, call, tuple(line.rstrip("\n") for line in getlines(code.co_filename)))
     origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell
     source = CellText(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
     tree = _parse_function(source, function.__name__)
@@ -168,6 +170,7 @@ def _runner(
         body: dict[str, object] = {
             **{word: meant for word, meant in words.items() if not (own_names and word in namespace)},
             **_hooks(trace),
+            **added,
             "__builtins__": scope,
             "__name__": name,
         }
@@ -195,6 +198,19 @@ def _full(cell: object) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _length(value: object) -> object:
+    """`len` in a function of arrays: of a traced array the number of the program that it is, of all else Python's."""
+    return value.shape[0] if isinstance(value, Value) and value.shape else len(value)  # type: ignore[arg-type]  # Python's error
+
+
+def _with_names(function: FunctionType, added: dict[str, object]) -> FunctionType:
+    """The same function, for which these names stand in its module."""
+    names = {**function.__globals__, **added}
+    made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
 def _parse_function(source: CellText, name: str) -> ast.Module:

@@ -14,16 +14,25 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
-from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, ProductOrigin
+from workbench.frontend.axis_table import (
+    AnyOrigin,
+    AxesMetError,
+    AxisTable,
+    Meeting,
+    OnlyElement,
+    Origin,
+    ProductOrigin,
+)
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.compression import Compressed
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import constant, number_type
 from workbench.frontend.readings import Access, Reading
-from workbench.frontend.structures import rebuilt, stands_for_fields, structured
+from workbench.frontend.structures import names_of, rebuilt, stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
+from workbench.frontend.whole_powers import whole_power
 from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
 from workbench.graph.types import BOOL
 
@@ -91,7 +100,8 @@ class TracedFunction:
 
     leaves: where the values of the graph's arrays and params are found among the arguments: ("xs",), ("state", 0).
     readings: the graph's arrays and what they are read from. lengths: one an axis of the graph. sizes: numbers of
-    elements that must be equal, for what is reshaped. accesses: what lines read at computed places.
+    elements that must be equal, for what is reshaped. only: slices of one element that met longer axes. accesses: what
+    lines read at computed places.
     """
 
     traced: Traced
@@ -101,6 +111,7 @@ class TracedFunction:
     rebuild: Rebuild
     lengths: tuple[Length, ...]
     sizes: tuple[Length, ...]
+    only: tuple[OnlyElement, ...]
     accesses: tuple[Access, ...]
 
 
@@ -112,6 +123,7 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
     def call(trace: Trace, defined: Callable[..., object]) -> None:
         begin_called(trace, name, GLOBAL)
         table.is_stale = False
+        trace.whole_power = whole_power
         positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
         leaves: _Leaves = {}
         given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
@@ -145,7 +157,8 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         if table.root(number) == number and number not in axes and (isinstance(origin, ProductOrigin) or number == one)
     ]
     sizes = tuple(_length(table, number) for number in checked)
-    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes, tuple(positions.accesses))
+    only, accesses = tuple(table.only), tuple(positions.accesses)
+    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes, only, accesses)
 
 
 _Leaves = dict[str, tuple[str, *tuple[int, ...]]]
@@ -159,8 +172,10 @@ def _argument(
         case StaticKind(value, _):
             return value
         case TupleKind(items, made):
+            names = names_of(made, name, len(items))
             parts = [
-                _argument(positions, f"{name}{place}", item, (*path, place), leaves) for place, item in enumerate(items)
+                _argument(positions, each, item, (*path, place), leaves)
+                for place, (each, item) in enumerate(zip(names, items, strict=True))
             ]
             return rebuilt(made, parts)
         case NumberKind(type_):

@@ -7,8 +7,9 @@ from functools import reduce
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import Origin, SumOrigin
+from workbench.frontend.formulas import contains
 from workbench.frontend.operations import apply, where
-from workbench.frontend.positions import FunctionPositions, contains, order_of
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, join, spread
 from workbench.frontend.renaming import Target
 from workbench.frontend.subscripts import is_expensive

@@ -13,10 +13,11 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
+from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.axis_table import Origin
 from workbench.frontend.numpy_windows import gradient, index_along, pad
 from workbench.frontend.operations import parse_type, where, whole_or_none
-from workbench.frontend.positions import FunctionPositions, order_of, own_positions
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, number_type
 from workbench.frontend.scatters import scatter
 from workbench.frontend.trace import Term, current_trace
@@ -253,6 +254,20 @@ def _clipped(
     return a
 
 
+def _rounded(a: Any, decimals: int = 0) -> Any:  # noqa: ANN401  # an array value
+    """np.round; to decimals by a product and a quotient with a power of ten, as NumPy does it."""
+    if isinstance(decimals, bool) or not isinstance(decimals, int):
+        raise TraceError(f"np.round to {decimals!r} decimals", advice="Give a whole number known while tracing.")
+    if not term_of(a).type.is_float:
+        if decimals < 0:
+            raise TraceError("np.round of whole numbers to tens", advice="Write 10 * ((x + 5) // 10), or another rule.")
+        return a
+    scale = 10.0 ** abs(decimals)
+    if decimals == 0:
+        return np.rint(a)
+    return np.rint(a * scale) / scale if decimals > 0 else np.rint(a / scale) * scale
+
+
 def _averaged(a: Any, axis: object = None, weights: Any = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
     if weights is None:
         return a.mean(axis, keepdims=keepdims)
@@ -330,6 +345,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "squeeze": _squeezed,
     "select": _selected,
     "clip": _clipped,
+    "round": _rounded,
     "average": _averaged,
     "vdot": lambda a, b: (a * b).sum(),
     "trapezoid": _trapezoid,

@@ -12,9 +12,10 @@ from workbench.frontend.array_misuse import UFUNCS as INSTEAD_OF_UFUNCS
 from workbench.frontend.attribute_misuse import instead_in_cells
 from workbench.frontend.elements import is_array
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
+from workbench.frontend.promotion import cast_term
 from workbench.frontend.trace import Operand, Term, is_tracing, text_here
 from workbench.graph import OPERATORS
-from workbench.graph.types import BOOL
+from workbench.graph.types import BOOL, F64
 
 # The table's names are NumPy's, so a new row is known here by itself.
 _SAME = tuple(row.name for row in OPERATORS.values() if row.rule in ("same", "bool"))
@@ -25,6 +26,12 @@ def _holds(given: Operand) -> Operand:
     if isinstance(given, Term):
         return given if given.type == BOOL else apply("not_equal", given, 0)
     return bool(given)
+
+
+def _as_float(given: Operand) -> Operand:
+    if isinstance(given, Term):
+        return cast_term(given, F64) if given.type.is_integer else given
+    return float(given)
 
 
 UFUNCS: dict[str, Callable[..., Operand]] = {
@@ -39,7 +46,7 @@ UFUNCS: dict[str, Callable[..., Operand]] = {
     "logical_xor": lambda a, b: apply("logical_xor", _holds(a), _holds(b)),
     "logical_not": lambda a: apply("logical_not", _holds(a)),
     "power": power,
-    "float_power": power,
+    "float_power": lambda a, b: power(_as_float(a), b),
     "square": lambda a: power(a, 2),
     "reciprocal": lambda a: apply("divide", 1, a),
     "bitwise_and": lambda a, b: bits("logical_and", "bitwise_and", a, b),

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.axis_table import AnyOrigin, Origin, SumOrigin
-from workbench.frontend.positions import FunctionPositions, order_of, own_positions
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant
 from workbench.frontend.trace import Operand, Term, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap

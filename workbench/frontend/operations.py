@@ -15,6 +15,8 @@ from workbench.frontend.promotion import (
     common_type,
     constant,
     convert,
+    counts_conditions,
+    is_condition,
     meet,
     meeting_space,
     show_number,
@@ -48,8 +50,8 @@ def apply(name: str, *given: Operand) -> Operand:
         return _apply_to_numbers(name, [o for o in operands if not isinstance(o, Term)])
     if name == "add":
         kept = [o for o in operands if not (type(o) is int and o == 0)]
-        if len(kept) == 1:  # builtin sum starts from the integer 0
-            return kept[0]
+        if len(kept) == 1 and not (counts_conditions(trace) and is_condition(kept[0])):
+            return kept[0]  # builtin sum starts from the integer 0
     type_ = common_type(trace, operands)
     if row.kinds == "float" and type_.is_integer:
         type_ = trace.float_type
@@ -112,8 +114,16 @@ def power(base: Operand, exponent: Operand) -> Operand:
     """x**n. A constant integer n is square-and-multiply from the most significant bit of |n| down: start with x, square
     for each further bit, then multiply by x if that bit is 1 (x**6 = ((x*x)*x) squared). Negative n gives 1 / x**|n|,
     n = 0 gives 1. Of a float x, the constants -1.0, 0.0, 1.0 and 2.0 are whole numbers and 0.5 is the square root, as
-    in NumPy's arrays. Any other exponent is the operator `power` in floating point.
+    in NumPy's arrays. Any other exponent is the operator `power` in floating point; of whole numbers in functions of
+    arrays the result is whole.
     """  # noqa: D205  # the rule is one paragraph
+    if (
+        isinstance(exponent, Term)
+        and exponent.trace.whole_power is not None
+        and _is_whole(base)
+        and _is_whole(exponent)
+    ):
+        return exponent.trace.whole_power(base, exponent)
     if isinstance(exponent, float) and isinstance(base, Term) and _is_float(base.type):
         if exponent == 0.5:
             return apply("sqrt", base)
@@ -133,6 +143,12 @@ def power(base: Operand, exponent: Operand) -> Operand:
         if bit == "1":
             result = apply("multiply", result, base)
     return result if exponent > 0 else apply("divide", 1, result)
+
+
+def _is_whole(given: Operand) -> bool:
+    if isinstance(given, Term):
+        return given.type.is_integer and given.type != BOOL
+    return isinstance(given, int) and not isinstance(given, bool)
 
 
 def where(condition: Operand, yes: Operand, no: Operand) -> Operand:

@@ -7,18 +7,41 @@ another axis, one of the two is read along a copy of its axis: x[:, None] - x[No
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, View, followed
+from workbench.frontend.axis_numbers import own_positions
+from workbench.frontend.axis_table import (
+    AnyOrigin,
+    AxesMetError,
+    AxisTable,
+    Meeting,
+    OnlyElement,
+    Origin,
+    View,
+    followed,
+)
 from workbench.frontend.computed_lengths import computed_origin
+from workbench.frontend.formulas import contains
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.readings import Access, Order, Reading
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
-from workbench.graph import OPERATORS, REDUCTIONS, Axis, Load, LoadSize, Node, Region, Space, Static, StorageType
+from workbench.graph import (
+    OPERATORS,
+    REDUCTIONS,
+    Axis,
+    Gather,
+    Load,
+    LoadSize,
+    Node,
+    Region,
+    Space,
+    Static,
+    StorageType,
+)
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
@@ -86,13 +109,17 @@ class FunctionPositions:
                 continue
             longer = [each for each in along if each is not None and not self.table.is_one_at_most(each)]
             if longer and self.table.is_one_at_most(axis):
-                gone[axis] = self._gone(axis)
+                gone[axis] = self._gone(axis, None if contains(term, self._is_computed) else longer[0])
         return self.rename(term, gone)
 
-    def _gone(self, axis: Axis) -> Target:
-        """What is left of an axis of one element; a call checks that it has one."""
+    def _gone(self, axis: Axis, longer: Axis | None = None) -> Target:
+        """What is left of an axis of one element; a call checks that it has one, or none as the longer one."""
         if not self.table.is_one(axis):
-            self.table.element(self.table.origin(axis), Meeting(self.trace.here().line, self.trace.text_here()))
+            origin, meeting = self.table.origin(axis), Meeting(self.trace.here().line, self.trace.text_here())
+            if longer is None:
+                self.table.element(origin, meeting)
+            else:
+                self.table.only[OnlyElement(origin, self.table.origin(longer), meeting)] = None
         return Target(None, (0, 1, 1))
 
     def without_ones(self, term: Term) -> Term:
@@ -149,6 +176,10 @@ class FunctionPositions:
         """Whether a value is read from its array, along whatever axes; an argument is not, which NumPy may turn."""
         return is_stored(node) or (isinstance(node.instruction, Load) and not self._is_read(node.instruction.name))
 
+    def _is_computed(self, node: Node) -> bool:
+        """Whether a value is read from an array that the program makes, where an element must be there."""
+        return isinstance(node.instruction, Gather) or self._is_expensive(node)
+
     def _is_read(self, static: str) -> bool:
         return static in self.readings or static in self.trace.stand_ins
 
@@ -166,7 +197,7 @@ class FunctionPositions:
         """
         if not axes:
             return term
-        rename = Rename(self.trace, self.only, self.table.place, self._load)
+        rename = Rename(self.trace, self.only, self.table.place, self._load, self.size)
         index = renamed(rename, term.index, dict(axes))
         if self.table.is_stale:
             self._renamed += len(rename.made)
@@ -324,7 +355,7 @@ class FunctionPositions:
         """The length that a whole number is, or that of an array's axis."""
         made = operand(given)
         if isinstance(made, Term):
-            origin = computed_origin(made, lambda axis: self.table.origins[self._size(axis)])
+            origin = self.computed(made)
             if origin is None:
                 raise TraceError(
                     f"{self.trace.text_here('this shape')}: a length is computed, or a number given at the call",
@@ -336,6 +367,16 @@ class FunctionPositions:
         if isinstance(made, bool) or not isinstance(made, int) or made < 0:
             raise TraceError(f"{made!r} is no length", advice="Give a whole number from 0.")
         return self.table.length(Origin("", made))
+
+    def computed(self, term: Term) -> AnyOrigin | None:
+        """Where the length comes from that a whole number is; None where it depends on more than lengths."""
+        return computed_origin(term, lambda axis: self.table.origins[self._size(axis)])
+
+    def size(self, origin: AnyOrigin) -> int:
+        """The node of the length that comes from there."""
+        axis = self.table.axis(self.table.length(origin))
+        self.widen(axis)
+        return self.trace.pool.size(self.trace.axis_names.index(axis.name))
 
     def _size(self, axis: int) -> int:
         """The length, by its number in the table, of the axis of that number among the names of axes."""
@@ -356,43 +397,3 @@ class FunctionPositions:
 def order_of(term: Term) -> Order:
     """The axes of a value by position."""
     return term.order or ()
-
-
-def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
-    """The positions that an axis= names: a whole number, or several. Raises TraceError."""
-    rank = len(order_of(term))
-    found = []
-    for each in axis if isinstance(axis, tuple | list) else (axis,):
-        if isinstance(each, bool) or not isinstance(each, int) or not -rank <= each < rank:
-            raise TraceError(
-                f"{what} over axis {each!r} of a value with {rank} ax{'i' if rank == 1 else 'e'}s",
-                advice=f"Give a number from {-rank} to {rank - 1}." if rank else "Leave it out: it is one number.",
-            )
-        found.append(each % rank)
-    if not found or len(set(found)) < len(found):
-        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
-    return tuple(sorted(found))
-
-
-def folds(term: Term) -> bool:
-    """Whether a fold or a scan is among what makes a value in each cell: it would be read from its array."""
-    return contains(term, is_stored)
-
-
-def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
-    """Whether a node of this kind is among what makes a value in each cell; not inside of what is stored."""
-    return any(map(wanted, made_of(term)))
-
-
-def made_of(term: Term) -> Iterator[Node]:
-    """The nodes that make a value in each cell, the value's own first; not those inside of what is stored."""
-    pool, waiting, seen = term.trace.pool, [term.index], {term.index}
-    while waiting:
-        node = pool.node(waiting.pop())
-        if not node.is_local:
-            continue
-        yield node
-        if is_stored(node):
-            continue
-        waiting += [index for index in node.operands if index not in seen]
-        seen.update(node.operands)

@@ -176,8 +176,11 @@ def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
 
     Locals decide among themselves; a Global never widens them, except that an integer Local with a float Global gives
     the machine's float type. Python numbers take the type of the others; a Python float with integers gives the
-    machine's float type if there is a Local and f64 among Globals.
+    machine's float type if there is a Local and f64 among Globals. In functions of arrays conditions are 1 and 0 beside
+    numbers.
     """
+    if counts_conditions(trace):
+        operands = [o for o in operands if not is_condition(o)] or operands
     terms = [o for o in operands if isinstance(o, Term)]
     numbers = [o for o in operands if not isinstance(o, Term)]
     locals_, globals_ = [t.type for t in terms if t.is_local], [t.type for t in terms if not t.is_local]
@@ -201,6 +204,16 @@ def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
         if isinstance(number, float) and type_.is_integer:
             type_ = trace.float_type if locals_ else F64
     return type_
+
+
+def counts_conditions(trace: Trace) -> bool:
+    """Whether conditions are 1 and 0 beside numbers, as in NumPy: in functions of arrays and what they fold by."""
+    return trace.whole_power is not None
+
+
+def is_condition(operand: Operand) -> bool:
+    """Whether it is a condition, of the program or of Python."""
+    return operand.type == BOOL if isinstance(operand, Term) else isinstance(operand, bool)
 
 
 def _type_of_numbers(trace: Trace, numbers: Sequence[Number]) -> StorageType:

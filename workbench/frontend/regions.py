@@ -28,7 +28,7 @@ def region_of(
     record = kind if isinstance(kind, Record) else Record((kind,), lambda parts: parts[0])
     type_ = record.type
     inner = Trace(trace.name, 1, True, trace.float_type, trace.source)
-    inner.tree, inner.operator_of = trace.tree, text
+    inner.tree, inner.operator_of, inner.whole_power = trace.tree, text, trace.whole_power
     inner.begin_called(GLOBAL)
     for name in names:
         inner.declare(Static(name, "param", type_, GLOBAL, default=0))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from workbench.frontend.axis_table import Cut, LeastOrigin, Place, View
+from workbench.frontend.axis_table import AnyOrigin, Cut, LeastOrigin, Place, View
+from workbench.frontend.computed_lengths import computed_number
 from workbench.frontend.promotion import only_element
 from workbench.frontend.trace import Trace
 from workbench.graph import (
@@ -44,6 +45,7 @@ class Target:
 
 
 _Axes = dict[Axis, Target]
+Size = Callable[[AnyOrigin], int]
 STORED = (Fold, Scan, SegmentedReduce, Scatter, Join, Rank)
 """What is computed once into an array, from which it is read along other axes."""
 
@@ -57,13 +59,14 @@ def is_stored(node: Node) -> bool:
 class Rename:
     """What a renaming needs: the order of axes, and how an argument is read along others, None for what is none.
 
-    one: gives the axis of one element that a value is left with which loses all its axes.
+    one: gives the axis of one element that a value is left with which loses all its axes. size: the node of a length.
     """
 
     trace: Trace
     one: Callable[[], Axis]
     place: Callable[[Axis], Place]
     load: Callable[[str, Mapping[Axis, Target]], int | None]
+    size: Size
     made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
 
 
@@ -95,11 +98,11 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
         case Load(name) if (read := rename.load(name, axes)) is not None:
             made = read
         case _ if is_stored(node) or isinstance(node.instruction, Load):
-            indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
+            indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space, rename.size) for a in node.space.axes]
             made = pool.gather(index, indices)
         case LoadIndex(axis):
             along = node.space.axes[axis]
-            made = index_of(rename.trace, along, axes.get(along, Target(along)), space)
+            made = index_of(rename.trace, along, axes.get(along, Target(along)), space, rename.size)
         case Gather():
             made = pool.gather(node.operands[0], [rename.made[o, key] for o in node.operands[1:]])
         case Broadcast():
@@ -117,29 +120,36 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     return made
 
 
-def index_of(trace: Trace, axis: Axis, target: Target, space: Space) -> int:
+def index_of(trace: Trace, axis: Axis, target: Target, space: Space, size: Size) -> int:
     """The node of the index along an axis, over `space`, which has the target; of a slice where its elements stand."""
     pool = trace.pool
     if target.axis is None:
         assert target.cut is not None
         assert not isinstance(target.cut, LeastOrigin)
-        return pool.broadcast(first_of(trace, axis, target.cut), space)
+        return pool.broadcast(first_of(trace, axis, target.cut, size), space)
     index = pool.index(space.axes.index(target.axis), space)
     if target.cut is None or isinstance(target.cut, LeastOrigin):
         return index
-    first = pool.broadcast(first_of(trace, axis, target.cut), space)
+    first = pool.broadcast(first_of(trace, axis, target.cut, size), space)
     return pool.arith("add", first, pool.arith("multiply", index, pool.imm(target.cut[2], I64, space)))
 
 
-def first_of(trace: Trace, axis: Axis, cut: Cut) -> int:
+def first_of(trace: Trace, axis: Axis, cut: Cut, size_of: Size) -> int:
     """The node of the index at which a slice of an axis begins, an i64 Global; of a slice of no elements anything."""
     pool, (start, _, step) = trace.pool, cut
     if start is None:
         start = 0 if step > 0 else -1
-    if start >= 0 and step > 0:
+    if isinstance(start, int) and start >= 0 and step > 0:
         return pool.imm(start, I64)
     assert isinstance(axis.extent, NamedExtent)
     size = pool.size(trace.axis_names.index(axis.extent.name))
+    if not isinstance(start, int):
+        number = computed_number(pool, start, size_of)
+        is_from_end = pool.arith("less", number, pool.imm(0, I64))
+        found = pool.arith("select", is_from_end, pool.arith("add", size, number), number)
+        if step > 0:
+            return pool.arith("maximum", found, pool.imm(0, I64))
+        return pool.arith("minimum", found, pool.arith("subtract", size, pool.imm(1, I64)))
     if start >= 0:
         last = pool.arith("subtract", size, pool.imm(1, I64))
         return pool.arith("minimum", pool.imm(start, I64), last)

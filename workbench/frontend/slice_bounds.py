@@ -1,4 +1,4 @@
-"""Bounds of slices that are lengths: x[:n - 1] and x[i : i + n], where n is the length of an array."""
+"""Bounds of slices that are lengths, or computed of them: x[:n - 1], x[: n // 2] and x[i : i + n]."""
 
 from __future__ import annotations
 
@@ -12,19 +12,24 @@ _LEAST = -2
 """A length less more than this may be a negative bound, which NumPy counts from the end again: n - 3 of n = 2."""
 
 
-def known_bound(positions: FunctionPositions, axis: Axis, bound: object) -> object:
-    """The bound as a whole number or None if it is so far from the end of the axis for all arguments, else itself.
+def bound_of(positions: FunctionPositions, axis: Axis, bound: object, *, is_stop: bool = False) -> object:
+    """The bound as a whole number if it is so far from the end of the axis for all arguments, else as a length.
 
-    A bound at the end or behind it is None, which is right for the end of a slice alone.
+    is_stop: where a slice with a positive step stops; at the end or behind it that is None. What is no bound is itself.
     """
     if not isinstance(bound, Value):
         return bound
-    found = _of_length(positions, term_of(bound))
+    term = term_of(bound)
+    found = _of_length(positions, term)
     own = _of_origin(positions.table, positions.table.origin(axis))
-    if found is None or own is None or found[0] != own[0] or found[1] < _LEAST:
-        return bound
-    behind = found[1] - own[1]
-    return behind if behind < 0 else None
+    if found is not None and own is not None and found[0] == own[0] and found[1] >= _LEAST:
+        behind = found[1] - own[1]
+        if behind < 0:
+            return behind
+        if is_stop:
+            return None
+    origin = positions.computed(term)
+    return bound if origin is None else origin
 
 
 def _of_length(positions: FunctionPositions, term: Term) -> tuple[int, int] | None:

@@ -73,6 +73,14 @@ def components_of(value: object) -> tuple[object, ...]:
     return tuple(getattr(value, each.name) for each in fields(value) if each.init)  # type: ignore[arg-type]  # a data class
 
 
+def names_of(kind: type, name: str, count: int) -> list[str]:
+    """What to call the components of an argument in messages: scene.lights, or pair0 where they have no names."""
+    if is_dataclass(kind):
+        return [f"{name}.{each.name}" for each in fields(kind) if each.init]
+    found = getattr(kind, "_fields", None)
+    return [f"{name}{place}" for place in range(count)] if found is None else [f"{name}.{each}" for each in found]
+
+
 def rebuilt(kind: type, parts: Sequence[object]) -> object:
     """A tuple, list, named tuple or data class of these components."""
     if is_dataclass(kind):

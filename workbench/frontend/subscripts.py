@@ -13,12 +13,13 @@ from types import EllipsisType
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import CutOrigin, Meeting
+from workbench.frontend.axis_table import AnyOrigin, Cut, CutOrigin, Meeting
+from workbench.frontend.formulas import contains, made_of
 from workbench.frontend.places import EXPENSIVE, read_at
-from workbench.frontend.positions import FunctionPositions, contains, made_of, order_of
+from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
-from workbench.frontend.slice_bounds import known_bound
+from workbench.frontend.slice_bounds import bound_of
 from workbench.frontend.trace import Operand, Term
 from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
@@ -112,21 +113,30 @@ def _cut(
     if isinstance(part, int):
         given: tuple[object, object, object] = (part, None if part == -1 else part + 1, 1)
     else:
-        stop = known_bound(positions, axis, part.stop)
-        start = known_bound(positions, axis, part.start)
-        given = (part.start if start is None else start, stop, 1 if part.step is None else part.step)
-    if not all(each is None or type(each) is int for each in given) or given[2] == 0:
-        raise TraceError(
-            f"{text}: the bounds of a slice are whole numbers that are known while the function is traced",
-            advice="Write x[1:], x[:-1], x[::2] or x[k : k + n] with n = x.shape[0]. A number given in a tuple is known"
-            " then: f(x, (5,)). An index that is computed takes an element: x[i].",
+        step = 1 if part.step is None else part.step
+        goes_on = type(step) is int and step > 0
+        given = (
+            bound_of(positions, axis, part.start),
+            bound_of(positions, axis, part.stop, is_stop=goes_on),
+            step,
         )
-    cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
+    if not (_is_bound(given[0]) and _is_bound(given[1]) and type(given[2]) is int and given[2] != 0):
+        raise TraceError(
+            f"{text}: the bounds of a slice are whole numbers that are known while the function is traced, or computed "
+            "of lengths",
+            advice="Write x[1:], x[:-1], x[::2], x[: n // 2] or x[k : k + n] with n = x.shape[0]. A number given in a "
+            "tuple is known: f(x, (5,)). An index that is computed takes an element: x[i].",
+        )
+    cut: Cut = given  # type: ignore[assignment]  # checked
     origin = CutOrigin(table.origin(axis), cut)
     if isinstance(part, int):
         table.element(origin, Meeting(positions.trace.here().line, text))
         return Target(None, cut)
     return Target(positions.free(table.axis(table.length(origin)), taken), cut)
+
+
+def _is_bound(given: object) -> bool:
+    return given is None or type(given) is int or isinstance(given, AnyOrigin)
 
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
@@ -137,7 +147,7 @@ def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
     if space.is_global:
         space = Space((positions.only(),))
-    indices = [index_of(trace, axis, cuts.get(axis, Target(axis)), space) for axis in axes]
+    indices = [index_of(trace, axis, cuts.get(axis, Target(axis)), space, positions.size) for axis in axes]
     order = tuple(cuts[axis].axis if axis in cuts else axis for axis in order_of(term))  # type: ignore[index]  # None is not in it
     return trace.emit(lambda pool: pool.gather(term.index, indices)).in_order(order)
 

@@ -165,6 +165,7 @@ class Trace:
         self.loop_number = 0  # of the last while_loop or branch that was begun
         self.turning: KernelState | None = None  # the iteration, while the body of a while_loop is being traced
         self.asking = False  # the condition of a while_loop is being traced
+        self.whole_power: Callable[[Operand, Operand], Operand] | None = None  # of functions of arrays: of two integers
         self.operator_of = ""  # the text of the fold, scan or scatter whose function is being traced
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, object] = {}  # of pairs, each by the name of its first component

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
+from workbench.frontend.formulas import made_of
 from workbench.frontend.loops import carried_types, names_of, next_values
 from workbench.frontend.places import EXPENSIVE
-from workbench.frontend.positions import made_of
 from workbench.frontend.promotion import Order, convert, meeting_space, number_of, without_ones
 from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace

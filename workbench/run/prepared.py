@@ -16,10 +16,12 @@ from workbench.frontend.axis_table import (
     CutOrigin,
     LeastOrigin,
     Meeting,
+    OnlyElement,
     Origin,
     ProductOrigin,
     View,
     extent_of,
+    slice_of,
 )
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.frontend.readings import Reading, told
@@ -71,7 +73,7 @@ class _Input:
         for cut in self.cuts:
             array = array[cut]
         if self.elements is not None:
-            array = array[self.elements]
+            array = array[self.elements] if array.size else _of_none(array, self.elements)
         if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
             array = fit(self.static.name, to_host(self.static.name, array), self.static.type)
         return array if self.positions is None else array.transpose(self.positions)
@@ -213,6 +215,13 @@ def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]])
     return tuple(extents)
 
 
+def check_only(only: Sequence[OnlyElement], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ShapeError where a slice of one element has none, but what it met has some."""
+    for each in only:
+        if extent_of(each.cut, shapes) == 0 != extent_of(each.other, shapes):
+            raise _unequal((each.cut, 0), (Origin("", 1), 1), each.meeting, shapes)
+
+
 def _unequal(
     first: tuple[AnyOrigin, int],
     second: tuple[AnyOrigin, int],
@@ -228,7 +237,7 @@ def _unequal(
             advice=f"Give a shape of as many elements in {place}.",
         )
     for (cut, extent), (other, _) in ((first, second), (second, first)):
-        if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0:
+        if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0 and isinstance(cut.cut[0], int | None):
             return ShapeError(
                 f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0] or 0}",
                 advice=f"It is read in {place}.",
@@ -266,6 +275,12 @@ def _elements(reading: Reading) -> tuple[int | slice, ...] | None:
     return None if len(kept) == rank else tuple(slice(None) if k in kept else 0 for k in range(rank))
 
 
+def _of_none(array: Any, elements: tuple[int | slice, ...]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
+    """What stands for elements that are not there, where they meet arrays without elements alone."""
+    left = [length for length, part in zip(array.shape, elements, strict=True) if isinstance(part, slice)]
+    return np.zeros(left, array.dtype)
+
+
 def _cuts(reading: Reading, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tuple[slice, ...], ...]:
     """Subscripts of all axes, one after the other, that make the array of the argument."""
     most = max(map(len, reading.cuts), default=0)
@@ -274,7 +289,7 @@ def _cuts(reading: Reading, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tupl
 
 
 def _slice(cut: View, shapes: Mapping[str, tuple[int, ...]]) -> slice:
-    return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice(*cut)
+    return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice_of(cut, shapes)
 
 
 def _arranged(array: Any, result: Result) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy

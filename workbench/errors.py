@@ -187,6 +187,10 @@ class BuildError(BackendError):
     """The compiler is missing or refused the generated source."""
 
 
+class ArgumentError(StencilError, TypeError):
+    """A method was called with other arguments than it takes."""
+
+
 class RunError(StencilError):
     """A simulation cannot go on, or was asked for something its state does not allow."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import pipeline
+from workbench.arguments import explains_arguments
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from workbench.tuning.study import Study
 
 
+@explains_arguments
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Machine:
     """A program on a grid (an Orthotope Machine, Paraiso §2): a graph and the choices by which it is planned.
@@ -120,7 +122,7 @@ class Machine:
 
         `with_choices(block=128, grid=0, threads=2)`; `tunables()` lists the names. PlanError for others.
         """
-        chosen = self.choices if choices is None else choices
+        chosen = given_choices(self.choices, choices)
         if named:
             rows = TUNABLES if set(named) <= {row.name for row in TUNABLES} else tunables_of(self.plan())
             chosen = replace(chosen, plan=set_by_name(chosen.plan, rows, named))
@@ -239,14 +241,12 @@ class Machine:
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from a file of `Simulation.save`, with the same bits as without the interruption.
 
-        On another backend that holds for programs of exact operators (semantics §3).
-        The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
-        and params.
+        On another backend that holds for programs of exact operators (semantics §3). The program may differ in its
+        formulas, which an OtherProgramWarning says, but not in its fields, scalars and params.
         """
         check_steps(self.graph)
-        simulation = restore_simulation(
-            self.graph, self.choices, path, backend=backend or self.backend, threads=threads
-        )
+        on = backend or self.backend
+        simulation = restore_simulation(self.graph, self.choices, path, backend=on, threads=threads)
         return made_by(simulation, self._at_work)
 
     def _at_work(self, choices: Choices, backend: str) -> Machine:

@@ -8,6 +8,7 @@ import { DIRECT_FRAMES, useDirectFrames } from './kernel/channel';
 import { mendManager } from './manager';
 import { MIME, ViewRenderer, type Renderers } from './pictures';
 import { MODULE, VERSION } from './version';
+import { breakBetweenWords, lookAfterRuns } from './words';
 import * as widgets from './widgets';
 
 const widgetPlugin: JupyterFrontEndPlugin<void> = {
@@ -40,7 +41,9 @@ const viewPlugin: JupyterFrontEndPlugin<void> = {
         -20
       );
       void mendManager(panel);
+      void breakBetweenWords(panel);
     };
+    lookAfterRuns();
     const notebooks = tracker as INotebookTracker;
     notebooks.forEach(add);
     notebooks.widgetAdded.connect((_sender, panel) => add(panel));

@@ -104,6 +104,45 @@ def test_a_table_without_its_kernel_process_does_not_scroll(page, tmp_path, them
     assert shown == (heads[1:] if width == 480 else ["none"] * (len(heads) - 1))
 
 
+LONG = 'print(3 * "a boundary rule of neighbours and cells, ")'
+BROKEN = """() => [...document.querySelectorAll('.jp-OutputArea-output pre')].flatMap(pre => {
+    const found = [], nodes = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+    while (nodes.nextNode()) {
+        for (const word of nodes.currentNode.data.matchAll(/\\w+/g)) {
+            const range = document.createRange();
+            range.setStart(nodes.currentNode, word.index);
+            range.setEnd(nodes.currentNode, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map(box => box.top)).size > 1) found.push(word[0]);
+        }
+    }
+    return found;
+})"""
+MISREAD = """\
+%%stencil misread
+u = field("u")
+u.next = u[+1] - a_value_without_a_name"""
+
+
+def test_texts_of_notebooks_that_use_the_workbench_break_between_words(lab, page):
+    notebook = open_notebook(lab, page, "narrow-words.ipynb", "%load_ext workbench", LONG, MISREAD)
+    notebook.wait_idle()
+    narrow(page)
+    page.wait_for_function("document.querySelectorAll('.jp-OutputArea-output pre').length === 2")
+    assert page.evaluate(BROKEN) == []
+    assert page.evaluate(WIDER) == []
+    notebook.picture("narrow-words")
+    page.reload()
+    notebook.wait_loaded()
+    page.locator(".jp-Notebook.swb-words").wait_for(state="attached")
+
+
+def test_other_notebooks_stay_as_jupyterlab_has_them(lab, page):
+    notebook = open_notebook(lab, page, "other-words.ipynb", LONG)
+    notebook.wait_idle()
+    pre = page.locator(".jp-OutputArea-output pre").first
+    assert pre.evaluate("node => getComputedStyle(node).wordBreak") == "break-all"
+
+
 STILLS = """\
 from workbench.tuning.history_tables import CountTable
 from workbench.views.drawing.shapes import Drawing, Label

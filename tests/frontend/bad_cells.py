@@ -75,6 +75,14 @@ BAD = [
     (U + "u.next = max(u, 0)", 2, "builtin max needs one true or false", "Use maximum(a, b)."),
     (U + "u.next = abs(u, u)", 2, "abs() takes exactly one argument", "Correct this line"),
     (U + "u.next = len(u)", 2, "len(u) has no length", "Use size(axis)"),
+    (U + "for n in range(9):\n    u.next = u[+1]", 3, "u.next is assigned twice", "A cell is one time step: sim.run("),
+    (U + "u.next = u.at(1)", 2, "missing 1 required positional argument: 'axis'", "Write u.at(offset, axis)."),
+    (
+        'u = field("u", boundary=("mirror", "outflow"))',
+        1,
+        "is no boundary rule",
+        'Use {"x": "mirror", "y": "outflow"} for',
+    ),
     # conversions
     (U + "u.next = where(1 in u, u, 0)", 2, "'in' needs one true or false", "Write reduce_any(u == a)."),
     (U + "u.next = int(u) * u", 2, "int needs one number", 'astype(u, "i64")'),

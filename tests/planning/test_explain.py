@@ -137,3 +137,23 @@ def test_places_agree_with_the_storage():
                     assert len(membership.subkernels) <= 1
                 if isinstance(node.instruction, Load) and each.storage[index] is Storage.EXISTING:
                     assert membership.role in ("read", "made")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("f1", "f1 is Manifest (its array becomes field f): made in step_observed_0_f1; read by step_observed_1_g1, "),
+        ("E", "E is Global (one number needs no array): made in step_observed_2_E."),
+    ],
+)
+def test_one_name_says_how_a_value_is_stored_and_where_it_is_used(name, says):
+    assert plan_graph(named_wave()).explain(name).startswith(says)
+
+
+def test_one_name_of_a_recomputed_value_says_where():
+    assert plan_graph(hello()).explain("y").startswith("y is Delayed: recomputed in step_0")
+
+
+def test_one_unknown_name_is_refused():
+    with pytest.raises(PlanError, match="no value of step is called 'nonsense'"):
+        plan_graph(hello()).explain("nonsense")

@@ -228,6 +228,36 @@ def test_what_is_wrong_is_told_with_its_line(text):
     assert caught.value.advice
 
 
+@pytest.mark.parametrize("asked", ["dd", "quadruple"])
+def test_precisions_by_name_are_those_of_the_text(asked):
+    text = "BMEM q; LMEM k; RMEM t; s = q + k; t += s;"
+    given = wb.interaction(text, precision={"t": asked, "s": "f32"})
+    written = wb.interaction(text + "REAL16 t; REAL4 s;")
+    assert given.graph.fingerprint() == written.graph.fingerprint()
+    beside = wb.interaction(text + "IMPLICIT REAL4;", precision={"t": asked})
+    assert beside.graph.fingerprint() == wb.interaction(text + "IMPLICIT REAL4; REAL16 t;").graph.fingerprint()
+    assert wb.interaction(text, precision="dd").graph == wb.interaction(text, precision="quadruple").graph
+
+
+@pytest.mark.parametrize(
+    ("precision", "says"),
+    [
+        ({"z": "dd"}, r"precision= has 'z', which the text has not\nUse q, k, t\."),
+        ({"k": "dd"}, "precision= has 'k', but the text gives it a precision"),
+        ({"t": "half"}, r"precision='half' is unknown\nUse one of single \(f32\), double \(f64\), quadruple \(dd\)"),
+        (16, "precision=16 is unknown"),
+    ],
+)
+def test_a_precision_that_makes_no_sense_is_refused(precision, says):
+    with pytest.raises(TraceError, match=says):
+        wb.interaction("BMEM q; LMEM k; RMEM t; REAL4 k; t += q + k;", precision=precision)
+
+
+def test_what_is_no_text_is_refused():
+    with pytest.raises(TraceError, match="the text is NoneType"):
+        wb.interaction(None)
+
+
 def test_precision_is_asked_for_once():
     with pytest.raises(TraceError, match="precision='half' is unknown"):
         wb.interaction(GRAVITY, precision="half")

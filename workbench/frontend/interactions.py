@@ -7,7 +7,7 @@ quantities around a face, `flux(rho, v, p, axis=0)`, which a cell of a grid call
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from workbench.errors import TraceError
 from workbench.frontend.cell import Traced, trace_cell, trace_tree
@@ -32,6 +32,8 @@ def trace_interaction(
     text: str, *, name: str, precision: object = None, update: str | None = None, boundary: object = None
 ) -> Traced:
     """The graph of a text; see `workbench.machine.interaction`. Raises TraceError with the text's line."""
+    if not isinstance(text, str):
+        raise TraceError(f"the text is {type(text).__name__}", advice='Write wb.interaction("LMEM xi; ...").')
     found = read_interaction(CellText(f"<interaction {name}>", tuple(text.splitlines())), FUNCTIONS)
     _let_live(found, precision)
     if found.is_flux:
@@ -74,16 +76,38 @@ def flux_of(found: InteractionText) -> Callable[..., tuple[object, ...]]:
 
 
 def _let_live(found: InteractionText, precision: object) -> None:
-    """Give names without a precision of their own the one asked for."""
+    """Give names without a precision of their own the one asked for: one for all of them, or one by name."""
     if precision is None:
         return
-    if not isinstance(precision, str) or precision not in PRECISIONS:
-        raise TraceError(f"precision={precision!r} is unknown", advice=f"Use one of {', '.join(PRECISIONS)}.")
+    if isinstance(precision, Mapping):
+        _let_live_by_name(found, precision)
+        return
     if found.implicit:
         raise TraceError(
             f"precision={precision!r} is asked for, but the text says IMPLICIT", advice="Leave one of them out."
         )
-    found.implicit = PRECISIONS[precision]
+    found.implicit = _type_in(precision)
+
+
+def _let_live_by_name(found: InteractionText, precision: Mapping[str, object]) -> None:
+    """As REAL4, REAL8 and REAL16 do in a text."""
+    known = dict.fromkeys((*found.declared, *(each.name for each in found.assigned)))
+    for name, asked in precision.items():
+        if name not in known:
+            raise TraceError(f"precision= has {name!r}, which the text has not", advice=f"Use {', '.join(known)}.")
+        if name in found.types:
+            raise TraceError(
+                f"precision= has {name!r}, but the text gives it a precision", advice="Leave one of them out."
+            )
+        found.types[name] = _type_in(asked)
+
+
+def _type_in(precision: object) -> str:
+    """The storage type that a word for a precision, or its own name, says."""
+    if isinstance(precision, str) and precision in (*PRECISIONS, *PRECISIONS.values()):
+        return PRECISIONS.get(precision, precision)
+    known = ", ".join(f"{word} ({type_})" for word, type_ in PRECISIONS.items())
+    raise TraceError(f"precision={precision!r} is unknown", advice=f"Use one of {known}.")
 
 
 def _module(found: InteractionText) -> ast.Module:

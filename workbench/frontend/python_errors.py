@@ -39,9 +39,10 @@ def _about_arguments(error: TypeError, name: str, text: str) -> str:
 
     text: "" unless the call stands in the cell.
     """
-    known = find_word(name)
+    known = find_word(f"u.{name}" if str(error).startswith("Value.") else name)
     if known is not None:
-        return f"Write {known.signature}. An example: help(workbench.language.{name})."
+        example = "" if "." in known.name else f" An example: help(workbench.language.{name})."
+        return f"Write {known.signature}.{example}"
     if text:
         return ""
     word = next((each for each in _called(error) if find_word(each) is not None), "")

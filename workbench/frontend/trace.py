@@ -271,12 +271,14 @@ class Trace:
     def store(self, name: str, term: Term) -> None:
         """Record `name.next = term` in the kernel being traced."""
         earlier = self.kernel.stores.get(name)
+        here = self.here()
         if earlier is not None:
+            looped = " A cell is one time step: sim.run(n) makes n of them." * (earlier[1].line == here.line)
             raise TraceError(
                 f"{name}.next is assigned twice in kernel {self.kernel.name}, first in line {earlier[1].line}",
-                advice=f"Assign {name}.next once, after its value is complete.",
+                advice=f"Assign {name}.next once, after its value is complete.{looped}",
             )
-        self.kernel.stores[name] = (term, self.here())
+        self.kernel.stores[name] = (term, here)
 
     def stored(self, name: str) -> Term:
         """The value that `name.next` was given."""

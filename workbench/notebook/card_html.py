@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from workbench.amounts import bytes_text, counted, in_digits, scaled
+from workbench.amounts import bytes_text, in_digits, scaled
 from workbench.notebook.card import (
     VISITED,
     CardSummary,
@@ -100,7 +100,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
         ("sub-kernels", f"{loops_text(kernel)}: {listed(kernel.subkernels)}" if kernel.subkernels else "none"),
     ]
     if kernel.name == "step":
-        rows.append(("beyond fields", counted(card.extra_arrays, "array")))
+        rows.append(("arrays beside fields", str(card.extra_arrays)))
     cells = "".join(f'<tr><th scope="row">{escape(what)}</th><td>{escape(text)}</td></tr>' for what, text in rows)
     return f"<table><caption>{escape(kernel.title)}</caption><tbody>{cells}</tbody></table>"
 

@@ -59,6 +59,21 @@ def explain(kernel: KernelPlan, first: str, second: str) -> str:
     return explain_nodes((kernel, a), (kernel, b), (first, second)).text
 
 
+def explain_value(kernel: KernelPlan, name: str) -> str:
+    """Return in words how a named value of a kernel is stored, and which sub-kernels make, recompute and read it.
+
+    Raises PlanError for a name that no value of the kernel has.
+    """
+    node, step = _find(kernel, name), kernel.observed
+    about = membership_of(kernel, step, node)
+    reason = f" ({kernel.forced[node]})" if kernel.forced[node] else ""
+    readers = [s.index for s in step.subkernels if any(h.node == node for h in s.reads)]
+    uses = {_ROLES[about.role]: about.subkernels, _ROLES["read"]: tuple(readers)}
+    said = [f"{word} {', '.join(step.subkernels[s].name for s in used)}" for word, used in uses.items() if used]
+    where = "; ".join(said) or "in no sub-kernel: only ghost cells, scalars or nothing at all need it"
+    return f"{name} is {kernel.storage[node].value}{reason}: {where}."
+
+
 def explain_nodes(
     first: tuple[KernelPlan, int], second: tuple[KernelPlan, int], names: tuple[str, str] | None = None
 ) -> Explanation:

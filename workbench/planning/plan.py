@@ -16,12 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.arguments import explains_arguments
 from workbench.graph import Graph, StorageType
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.graph.graph import Printer
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
-from workbench.planning.explain import explain
+from workbench.planning.explain import explain, explain_value
 from workbench.planning.kernel_plan import Axes, Fill, Finisher, KernelPlan, Launch, Margins, Subkernel
 from workbench.planning.text import box_text, kernel_lines, slot_line, while_line
 
@@ -62,6 +63,7 @@ class GlobalSlot:
         return self.role in ("param", "scalar")
 
 
+@explains_arguments
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that code generation needs. `graph` is simplified and retyped; the reference interprets it."""
@@ -98,9 +100,12 @@ class Plan:
         """Table and charts with the text form beside them."""
         return bundle_of(self)
 
-    def explain(self, a: str, b: str) -> str:
-        """Explain why two named values are computed in one sub-kernel or not; PlanError for unknown names."""
-        return explain(self.main, a, b)
+    def explain(self, a: str, b: str | None = None) -> str:
+        """Explain how a named value is stored and which sub-kernels make and read it, or why two share one or not.
+
+        Raises PlanError for unknown names.
+        """
+        return explain_value(self.main, a) if b is None else explain(self.main, a, b)
 
     def kernel(self, name: str) -> KernelPlan:
         """The plan of the kernel called `name`; KeyError if there is none."""

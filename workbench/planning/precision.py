@@ -20,9 +20,8 @@ def with_types(graph: Graph, meaning: Meaning, every: object, types: Mapping[str
     What a name was given before is replaced, and `every` replaces all. PlanError for names that nothing carries and
     for types that are not floats.
     """
-    pairs = {} if every else dict(meaning.precision)
-    if every:
-        pairs[EVERY] = _spelled(every)
+    leaves = isinstance(every, str) and not every
+    pairs = dict(meaning.precision) if leaves else {EVERY: _spelled(every)}
     for name, type_ in types.items():
         pairs.pop(name, None)  # later requests win where two names stand for one value
         pairs[name] = _spelled(type_)
@@ -34,7 +33,7 @@ def with_types(graph: Graph, meaning: Meaning, every: object, types: Mapping[str
 def _spelled(type_: object) -> str:
     try:
         return storage_type(type_).name
-    except KeyError:
+    except (KeyError, TypeError):
         raise PlanError(f"{type_!r} is no storage type", advice='Use "f32", "f64" or "dd".') from None
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from workbench.arguments import explains_arguments
 from workbench.backends.base import Array, MarchRequest, Number
 from workbench.errors import FieldError, MissingAttributeError, RunError
 from workbench.events import Listener, ReplanListener, SimulationOpened, publish
@@ -36,6 +37,7 @@ from workbench.run.viewing import open_view
 PAUSE_SECONDS = 0.2  # in which who waits for a run notices that it was paused
 
 
+@explains_arguments
 class Simulation:
     """A state and the program that advances it.
 

@@ -22,7 +22,7 @@ from workbench.graph.types import F64
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
-from workbench.run.initial_values import INIT, lengths_of, split_values
+from workbench.run.initial_values import INIT, lengths_of, read_shape, split_values
 from workbench.run.simulation import Simulation
 from workbench.run.state import STEP
 
@@ -134,7 +134,7 @@ def verify(
     held = (to_host(name, value) for name, value in given.items() if name in frame)
     arrays = [array.shape for array in held if array.ndim == graph.dim]
     extents = arrays[0] if arrays and shape is None else _extents(graph, given)
-    extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())
+    extents = extents if shape is None else read_shape(graph, shape)
     fields = zip(graph.fields, random_fields(graph, extents), strict=True)
     given |= {static.name: values for static, values in fields if static.name not in given}
     reference = create_simulation(graph, choices, given, extents, backend=REFERENCE)

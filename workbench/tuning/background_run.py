@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import Literal, Self
 
+from workbench.arguments import explains_arguments
 from workbench.errors import TuningError
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 
 
+@explains_arguments
 class BackgroundTask:
     """Work in a thread of its own, and those who listen to it. Any thread may use it.
 

@@ -6,11 +6,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench.arguments import explains_arguments
 from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
@@ -66,6 +68,7 @@ class Best:
         return self.individual.outcome.error
 
 
+@explains_arguments
 class Study(BackgroundTask):
     """A tuning, in progress or finished. Any thread may use it.
 
@@ -89,8 +92,7 @@ class Study(BackgroundTask):
     def attach(cls, path: str | Path) -> Study:
         """Watch the study in a file, also while another process runs it.
 
-        `refresh` reads new results; with a listener, such as a live view, they are read as they come. `state` is
-        "watching" while a process writes to the file.
+        `refresh` reads new results; listeners get them as they come. `state` is "watching" while a process writes.
         """
         from workbench.tuning.ledger import read_ledger  # loads sqlite3, which a view of a study does not need
 
@@ -328,11 +330,8 @@ class Study(BackgroundTask):
 
     def _experiment(self, plan: ExperimentPlan, ledger: Ledger) -> None:
         ledger.say("running")
-        evaluator = plan.evaluator()
-        try:
+        with closing(plan.evaluator()) as evaluator:
             Experiment(plan, ledger, evaluator, self._take, self._going).run()
-        finally:
-            evaluator.close()
 
     def _going(self, idle: bool) -> bool:
         """Whether more may begin; waits for `resume` while nothing is under way."""

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.arguments import explains_arguments
-from workbench.errors import ArgumentError, PlanError, ShapeError, StencilError
+from workbench.errors import ArgumentError, FieldError, PlanError, ShapeError, StencilError
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
 from workbench.tuning.study import Study
@@ -39,6 +39,10 @@ SAID = [
     (lambda m: m.with_genome(b"A"), r"genome is b'A', but must be a text"),
     (lambda m: m.converge(abs, sizes=3), r"sizes is 3, but must be a list or tuple"),
     (lambda m: m.plan().explain(), r"plan\.explain needs a"),
+    (
+        lambda m: m.with_precision("dd", "f32"),
+        r"at most 1 .* given 'f32'\nWrite machine\.with_precision\(every\)",
+    ),
     (lambda m: wb.Study.attach(7), r"path is 7, but must be a text or a path"),
     (lambda m: m.simulate(u=np.ones(8))[3], r"name is 3, but must be a text"),
     (lambda m: m.simulate(u=np.ones(8)).set(np.ones(8)), r"simulation\.set takes none .*\nWrite .* by their names"),
@@ -63,7 +67,11 @@ def test_no_method_fails_by_the_form_of_its_call(kind, name):
     ("call", "error", "says"),
     [
         (lambda: WAVE.verify(shape=-3), ShapeError, "below 1"),
-        (lambda: WAVE.verify(shape="wide"), ShapeError, "no tuple of whole numbers"),
+        (lambda: WAVE.verify(shape="wide"), ShapeError, "shape='wide' is no tuple of whole numbers"),
+        (lambda: WAVE.tune(np.ones(64)), ShapeError, r"shape=an array of shape \(64,\) is no tuple of whole numbers"),
+        (lambda: WAVE.simulate(u=np.ones(8), backnd="cuda"), FieldError, r"no 'backnd'(.*\n)*Did you mean backend=\?"),
+        (lambda: WAVE.tune(u=np.ones(8), budgt=3), FieldError, r"no 'budgt'(.*\n)*Did you mean budget=\? Use"),
+        (lambda: WAVE.verify(w=np.ones(8)), FieldError, r"no 'w'(.*\n)*Use one of u\."),
         (lambda: WAVE.with_choices("fast"), PlanError, "no record of choices"),
         (lambda: WAVE.with_precision(np.ones(2)), PlanError, "is no storage type"),
     ],

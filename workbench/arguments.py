@@ -6,6 +6,7 @@ own; then the first argument whose type is not the one that the signature names 
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ _Class = TypeVar("_Class")
 _LONGEST = 60  # characters of a value in a message
 
 # What an annotation without its brackets accepts, and the words for it; names that are not here accept anything.
+# Classes of the rooms above are known by name, as nothing is imported from there.
 _KINDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "None": (lambda value: value is None, "None"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),
@@ -62,7 +64,8 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: object, **named: object) -> object:
         try:
             return method(*args, **named)
-        except StencilError:
+        except StencilError as error:
+            error.advice = _meant(method, named, error.what) + error.advice
             raise
         except (TypeError, ValueError, AttributeError):
             fault = _fault(method, args, named)
@@ -71,6 +74,16 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
         raise fault
 
     return called
+
+
+def _meant(method: Callable[..., Any], named: Mapping[str, object], what: str) -> str:
+    """A question that stands before an advice where a name that is refused looks like an argument; else ""."""
+    refused = next((key for key in named if f"has no {key!r}" in what), "")
+    if not refused:
+        return ""
+    known = [each.name for each in inspect.signature(method).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    close = difflib.get_close_matches(refused, known, n=1)
+    return f"Did you mean {close[0]}=? " if close else ""
 
 
 def _fault(method: Callable[..., Any], args: tuple[object, ...], named: dict[str, object]) -> ArgumentError | None:
@@ -91,7 +104,7 @@ def _fault(method: Callable[..., Any], args: tuple[object, ...], named: dict[str
         if len(known) < len(kinds) or any(accepts(value) for accepts, _ in known):
             continue
         words = " or ".join(dict.fromkeys(word for _, word in known))
-        return ArgumentError(f"{name}: {key} is {_shown(value)}, but must be {words}", advice=f"Pass {key}= {words}.")
+        return ArgumentError(f"{name}: {key} is {shown(value)}, but must be {words}", advice=f"Pass {key}= {words}.")
     return None
 
 
@@ -99,22 +112,21 @@ def _misplaced(
     name: str, parameters: tuple[inspect.Parameter, ...], args: tuple[object, ...], named: dict[str, object]
 ) -> ArgumentError:
     """What is wrong with a call that does not fit the signature: too many by place, an unknown name, one missing."""
-    by_place = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
-    others = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    form = ", ".join(f"{each}=" for each in [p.name for p in parameters if p.kind is not p.VAR_KEYWORD])
-    advice = f"Write {name}({form})" if form or not others else f"Write {name}(...)"
+    by_place = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    nameless = {p.name for p in parameters if p.kind is p.POSITIONAL_ONLY}
+    others = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    form = ", ".join(p.name + "=" * (p.name not in nameless) for p in parameters if p.kind is not p.VAR_KEYWORD)
+    advice = f"Write {name}({form or '...' * others})"
     advice += ", and fields, scalars and params by their names as well." if others else "."
     if len(args) > len(by_place):
         most = f"at most {len(by_place)}" if by_place else "none"
-        shown = _shown(args[len(by_place)])
-        return ArgumentError(
-            f"{name} takes {most} of its arguments without a name, but was given {shown}", advice=advice
-        )
+        what = f"{name} takes {most} of its arguments without a name, but was given {shown(args[len(by_place)])}"
+        return ArgumentError(what, advice=advice)
     known = {each.name for each in parameters}
     unknown = [key for key in named if key not in known]
     if unknown:
         return ArgumentError(f"{name} has no argument {unknown[0]!r}", advice=advice)
-    twice = [key for key in by_place[: len(args)] if key in named]
+    twice = [key for key in by_place[: len(args)] if key in named and key not in nameless]
     if twice:
         return ArgumentError(f"{name} was given {twice[0]} twice, by its place and by its name", advice=advice)
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in named]
@@ -130,7 +142,7 @@ def _alternatives(annotation: str) -> list[str]:
     return [each.strip() for each in annotation.split("|")]
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A value in a message, in short: of an array its shape."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tests.programs.wave import TEXT as WAVE
 from workbench.machine import trace
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_style import CARD_STYLE
@@ -234,6 +235,13 @@ def test_html_says_what_the_text_says():
         assert text in page
         assert text in card_text(card) or text == "kernel init"
     assert "estimated bound" in page
+
+
+def test_numbers_of_a_tile_keep_their_signs_in_one_line():
+    page = card_html(summary(machine(WAVE)))
+    for text in ("launches a step:\N{NO-BREAK SPACE}3", "&lt;\N{NO-BREAK SPACE}0.01\N{NO-BREAK SPACE}% recomputed"):
+        assert text in page
+    assert "arrays beside fields" in page
 
 
 def test_the_halo_is_told_in_cells():

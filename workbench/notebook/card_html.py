@@ -67,6 +67,8 @@ def _tiles(card: CardSummary) -> str:
 
 def _tile(what: str, value: str, note: str) -> str:
     value = value.replace(" ", "\N{NO-BREAK SPACE}", 1)  # a number and its unit stay in one line
+    for apart in ("< ", " %", ": "):  # and so do a number and its sign in the note
+        note = note.replace(apart, apart.replace(" ", "\N{NO-BREAK SPACE}"))
     return (
         f'<div class="swb-tile"><div class="swb-label">{escape(what)}</div>'
         f'<div class="swb-value">{escape(value)}</div><div class="swb-label">{escape(note)}</div></div>'

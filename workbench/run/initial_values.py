@@ -10,6 +10,7 @@ from typing import SupportsIndex, cast
 import numpy as np
 
 from workbench.amounts import counted
+from workbench.arguments import shown
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph import Graph
@@ -185,7 +186,8 @@ def read_shape(graph: Graph, shape: object) -> tuple[int, ...]:
         parts = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape,)
         extents = tuple(operator.index(cast(SupportsIndex, part)) for part in parts)
     except TypeError as error:
-        raise ShapeError(f"shape={shape!r} is no tuple of whole numbers", advice="Pass shape=(256, 256).") from error
+        advice = "Pass shape=(256, 256), and arrays by the names of their fields."
+        raise ShapeError(f"shape={shown(shape)} is no tuple of whole numbers", advice=advice) from error
     leaders = graph.space.leaders
     free = sorted(set(leaders))
     if len(extents) == len(free):

@@ -289,7 +289,9 @@ class OpenmpInstance:
     def run(self) -> None:
         """Run the program once, on the arrays that are lent."""
         if self._once is None:
-            self._once = self._prepared(MarchRequest(self.plan.kernels[0].kernel.name, 1))
+            name = self.plan.kernels[0].kernel.name
+            self._once = self._prepared(MarchRequest(name, 1))
+            del self._marches[name]  # the record is for runs alone
         status = self._program.entry(ctypes.byref(self._once.march))
         self._lent = {}  # nothing of the caller is kept
         self._check(status, self.plan.kernels[0].kernel.name)

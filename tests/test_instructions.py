@@ -22,7 +22,9 @@ from workbench.graph.instructions import (
     PLAIN,
     TRAITS,
     Arith,
+    Broadcast,
     Extend,
+    Fold,
     Gather,
     Imm,
     Instruction,
@@ -33,9 +35,13 @@ from workbench.graph.instructions import (
     Node,
     Parameter,
     Rank,
+    Reduce,
     Region,
+    Replicate,
     Scan,
     SegmentedReduce,
+    Shift,
+    Store,
     needs_array,
     traits_of,
 )
@@ -222,6 +228,12 @@ def test_uniform_kinds_are_one_number(kind):
     local = [i for i, n in enumerate(NODES) if type(n.instruction) is kind and n.is_local]
     assert local
     assert all(len(np.unique(found.on_domain(i))) == 1 for i in local)
+
+
+def test_kinds_are_the_same_in_all_cells_where_their_operands_are():
+    found = {kind for kind in KINDS if TRAITS[kind].is_same_where_operands_are}
+    assert {Arith, Loop, Imm, Broadcast, Shift, Replicate} <= found
+    assert found.isdisjoint({Load, LoadIndex, Gather, Extend, Store, Reduce, Fold, *COLLECTIVES})
 
 
 def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():

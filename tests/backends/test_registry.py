@@ -1,15 +1,20 @@
 """The registry: rows that load, and the choice that "auto" makes."""
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.capabilities import CAPABILITIES
 from workbench.backends import registry
 from workbench.backends.base import Availability
 from workbench.errors import BackendError
 from workbench.pipeline import plan_for
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Fake:
@@ -36,6 +41,18 @@ def test_every_row_loads_and_knows_its_name(row):
     assert backend.name == row.name
     state = backend.availability()
     assert state.available or (state.reason and state.advice)
+
+
+def test_tests_know_what_each_backend_can_be_asked_for():
+    missing = [name for name in registry.backend_names() if name not in CAPABILITIES]
+    assert not missing, f"add a row to CAPABILITIES in tests/kit/capabilities.py for {', '.join(missing)}"
+
+
+def test_the_contract_of_imports_names_each_backend():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (contract,) = (each for each in settings["contracts"] if each["id"] == "backends")
+    missing = [row.module for row in registry.BACKENDS if f"({row.module})" not in contract["layers"][0].split(" | ")]
+    assert not missing, f"add to the contract 'backends' of pyproject.toml: {', '.join(missing)}"
 
 
 def test_reference_is_always_available():

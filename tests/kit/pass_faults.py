@@ -40,11 +40,6 @@ def _free_though_neighbours_read(self, slot, number, subkernel):
     return self.occupant[slot].last <= number
 
 
-def _free_though_final(self, slot, number, subkernel):
-    old = self.occupant[slot]
-    return old.last in (-1, float("inf")) or old.last < number
-
-
 def _second_rules_share(parts):
     aliases, filled = memory_aliased(parts)
     return aliases | filled, filled
@@ -125,8 +120,7 @@ FAULTS = (
         passes, "find_margins", _after(reach.find_margins, _no_margins))),
     PassFault("values are written over what neighbours read", lambda p: p(
         memory._Placement, "_is_free", _free_though_neighbours_read)),
-    PassFault("arrays of fields are used for temporaries at the end", lambda p: p(
-        memory._Placement, "_is_free", _free_though_final)),
+    PassFault("arrays of fields are used for temporaries at the end", lambda p: p(memory, "inf", -1)),
     PassFault("two sets of rules share one ring of ghost cells", lambda p: (
         p(memory, "aliased_extends", _second_rules_share), p(passes, "aliased_extends", _second_rules_share))),
     PassFault("ghosts are put round a value whose own outside is read", lambda p: (

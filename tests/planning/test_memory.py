@@ -1,5 +1,7 @@
 """Fields rotate, arrays are used again, and nothing is copied unless two fields end with one value."""
 
+import functools
+
 import pytest
 
 from tests.kit.paper_graphs import wave
@@ -7,7 +9,7 @@ from tests.kit.symbolic import run_symbolically
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.graph import Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
 from workbench.graph.types import F32, F64
-from workbench.planning import plan_graph
+from workbench.planning import memory, plan_graph
 from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
 from workbench.planning.plan_figures import memory_bytes
 
@@ -113,6 +115,23 @@ def test_temporaries_use_each_other_s_array():
     plan = planned(build)
     assert len(plan.main.manifest) == 7
     assert len(plan.slots) == 4
+
+
+def test_slots_that_are_needed_later_are_not_asked_whether_they_are_free(monkeypatch):
+    asked, is_free = [], memory._Placement._is_free
+    monkeypatch.setattr(memory._Placement, "_is_free", lambda *a: asked.append(a) or is_free(*a))
+
+    def build(b):
+        b.store("u", functools.reduce(lambda x, y: b.arith("add", x, b.shift(y, (1,))), made(b)))
+
+    def made(b):
+        u = b.extend(b.load("u"), PERIODIC)
+        squares = [b.arith("multiply", u, b.shift(u, (n,))) for n in range(20)]
+        return [b.extend(square, PERIODIC) for square in squares]
+
+    plan = planned(build)
+    assert len(plan.slots) > 20
+    assert len(asked) < 2 * len(plan.slots)
 
 
 def two_rules(b):

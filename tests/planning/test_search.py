@@ -12,7 +12,7 @@ from tests.planning.random_graphs import random_graph
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
-from workbench.planning import placing, search
+from workbench.planning import placing, search, walking
 from workbench.planning.draft import Draft
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
@@ -154,6 +154,13 @@ def chained():
     yield from ((made, fills) for made in (stages(), wb.solvers.gray_scott.machine(2).graph) for fills in (False, True))
 
 
+def assert_alike(trial, fresh):
+    assert (trial.cost, trial.placed.groups, trial.bodies) == (fresh.cost, fresh.placed.groups, fresh.bodies)
+    assert (trial.placed.order, trial.parts) == (fresh.placed.order, fresh.parts)
+    if trial.chained is not None:
+        assert trial.chained.together == fresh.chained.together
+
+
 def changed_and_compared(graph, fills, times, rng):
     """Change values at random, and compare each estimate with one from nothing; how many there are, and chains."""
     plan, changes, chains = plan_graph(graph), 0, 0
@@ -165,23 +172,102 @@ def changed_and_compared(graph, fills, times, rng):
         for node in nodes:
             storage[node] = rng.choice((Storage.MANIFEST, Storage.DELAYED))
         trial, fresh = estimate.of(storage, now, nodes), estimate.of(storage)
-        assert (trial.cost, trial.placed.groups, trial.bodies) == (fresh.cost, fresh.placed.groups, fresh.bodies)
-        assert (trial.placed.order, trial.parts) == (fresh.placed.order, fresh.parts)
-        if trial.chained is not None:
-            assert trial.chained.together == fresh.chained.together
-            chains += len(fresh.chained.together)
+        assert_alike(trial, fresh)
+        chains += len(fresh.chained.together) if fresh.chained is not None else 0
         now, changes = trial if rng.random() < 0.5 else now, changes + 1
     return changes, chains
 
 
+@pytest.fixture(params=["shorter", "always"])
+def walks_again(request, monkeypatch):
+    """Walks go on from those before where that is shorter, as in long loops, or whatever changes."""
+    if request.param == "always":
+        monkeypatch.setattr(walking, "_PART_AGAIN", 0.01)
+
+
+@pytest.mark.usefixtures("walks_again")
 def test_an_estimate_from_a_similar_allocation_is_that_from_nothing():
     rng = random.Random(5)
     assert sum(changed_and_compared(graph, False, 20, rng)[0] for graph in graphs()) > 300
 
 
+@pytest.mark.usefixtures("walks_again")
 def test_so_it_is_where_loops_run_together():
     rng = random.Random(7)
     assert sum(changed_and_compared(graph, fills, 12, rng)[1] for graph, fills in chained()) > 100
+
+
+# Stored steps that read their own cell: what comes after them is in no chain with what comes before.
+FAR = "v = {}\nfor _ in range(27):\n    v = manifest(sqrt(v) + 1)\n"
+# Programs in which storing x changes what becomes of loops that neither make nor read it.
+FAR_CHANGES = {
+    "a number is there earlier": """
+n = reduce_max(w)
+x = sqrt(w) * n
+e = extend(manifest(sqrt(u)), "outflow")
+a = manifest(e[+1, 0] + e)
+"""
+    + FAR.format("manifest(a[0, +1] * n)")
+    + "u.next = v + x",
+    "a loop belongs to an earlier chain": """
+own = manifest(sqrt(w) + u[+1, 0])
+g = manifest(sqrt(u[+1, 0]))
+x = sqrt(u[0, +1] * 3)
+s = reduce_sum(manifest(g[+1, 0] * x[+1, 0]))
+"""
+    + FAR.format("manifest(own * s)")
+    + "u.next = v + x[+1, 0]",
+    "a loop may move into a later chain no longer": """
+own = manifest(sqrt(w) + u[+1, 0])
+g = manifest(sqrt(u[+1, 0]))
+x = sqrt(w) * 3
+s = reduce_sum(manifest(g[+1, 0] * 2))
+"""
+    + FAR.format("manifest(own * s)")
+    + "u.next = v + x + g[+1, 0]",
+    "ghost cells are too many for a chain": """
+e = extend(manifest(sqrt(u + w)), "outflow")
+p = manifest(e[+1, 0] + e[-1, 0])
+x = sqrt(e[+9, 0]) * reduce_max(p)
+u.next = x[+9, 0] + p
+""",
+    "ghost cells are filled earlier": """
+k = manifest(sqrt(u + w))
+x = sqrt(extend(k, "outflow")[+1, 0])
+other = manifest(k * 2)
+r = manifest(x + other)
+u.next = extend(other, "outflow")[+1, 0] * r
+""",
+    "what a loop makes comes later": """
+f = manifest(sqrt(u))
+x = sqrt(w)
+q = manifest(sqrt(f))
+r = manifest(sqrt(x))
+p = manifest(r[+1, 0] * 2)
+u.next = p + q[+1, 0]
+""",
+    "a copy belongs to another loop": """
+x = sqrt(u) + 1
+u.next = sqrt(x)
+copied = field("copied", boundary="outflow")
+copied.next = w
+""",
+}
+
+
+@pytest.mark.usefixtures("walks_again")
+@pytest.mark.parametrize("lines", FAR_CHANGES.values(), ids=FAR_CHANGES)
+def test_a_change_is_noticed_where_it_changes_other_loops(lines):
+    fields = 'u, w = field("u", boundary="outflow"), field("w", boundary="outflow")'
+    plan = plan_graph(wb.trace(f"{fields}{lines}", name="far").graph)
+    estimate, _ = estimate_of(plan, through_fills=True)
+    (x,) = (i for i, node in enumerate(plan.main.kernel.nodes) if "x" in node.names)
+    stored, recomputed = (
+        estimate.of(_changed(plan.main.storage, (x,), to)) for to in (Storage.MANIFEST, Storage.DELAYED)
+    )
+    assert stored.parts != recomputed.parts or stored.chained.together != recomputed.chained.together
+    assert_alike(estimate.of(stored.storage, recomputed, (x,)), stored)
+    assert_alike(estimate.of(recomputed.storage, stored, (x,)), recomputed)
 
 
 def mesh(rng):
@@ -203,6 +289,7 @@ def mesh(rng):
 
 
 @pytest.mark.proof(seeds=range(3000), batch=300, sample=40)
+@pytest.mark.usefixtures("walks_again")
 def test_estimates_of_random_programs_are_those_from_nothing(proof_seeds):
     changes = chains = 0
     for seed in proof_seeds:
@@ -240,6 +327,19 @@ def test_a_change_of_one_value_looks_at_no_more_in_a_longer_program(program, mon
     print(found)
     assert {"put", "_may_join"} <= found[0].keys() == found[1].keys()
     assert all(found[1][name] < 1.2 * calls for name, calls in found[0].items())
+
+
+def test_a_long_loop_is_not_walked_through_anew_because_one_of_its_roots_changes(monkeypatch):
+    turn = "    w = sqrt(u[+1] * (i + 0.5) + u[-1])\n    v = v + w[+1] * w[-1]\n"
+    made = wb.trace(f'u = field("u", boundary="periodic")\nv = u\nfor i in range(40):\n{turn}u.next = v', name="long")
+    plan = plan_graph(made.graph)
+    estimate, _ = estimate_of(plan)
+    roots = [i for i, node in enumerate(plan.main.kernel.nodes) if "w" in node.names]
+    base = estimate.of(_changed(plan.main.storage, roots, Storage.MANIFEST))
+    monkeypatch.setattr(walking.Walking, "of", None)  # from nothing
+    for node in roots[1:]:  # a loop goes by its first root
+        trial = estimate.of(_changed(base.storage, (node,), Storage.DELAYED), base, (node,))
+        assert estimate.of(base.storage, trial, (node,)).bodies == base.bodies
 
 
 def test_a_search_tries_no_change_twice(monkeypatch):

@@ -17,30 +17,8 @@ from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
-from workbench.graph import (
-    Arith,
-    Broadcast,
-    Extend,
-    Fold,
-    Gather,
-    Imm,
-    Join,
-    Kernel,
-    Load,
-    LoadIndex,
-    LoadSize,
-    Loop,
-    Node,
-    Rank,
-    Reduce,
-    Replicate,
-    Scan,
-    Scatter,
-    SegmentedReduce,
-    Shift,
-    StorageType,
-    Store,
-)
+from workbench.graph import Arith, Kernel, Load, LoadSize, Loop, Node, Reduce, StorageType
+from workbench.graph.instructions import traits_of
 
 When = Literal["march", "step", "finisher"]
 _MARCH, _STEP, _FINISHERS = 0, 1, 2  # stages: before a march, before a step, after the first finishers and so on
@@ -95,29 +73,12 @@ class UniformTable:
         self.computed = frozenset(index for index in same if _takes_arithmetic(kernel.nodes[index]))
 
     def _needs(self, index: int, node: Node) -> frozenset[int] | None:
-        match node.instruction:
-            case Reduce():
-                return frozenset({index})
-            case Arith() | Loop() | Broadcast() | Replicate() | Shift():
-                needed = [self._after[operand] for operand in node.operands]
-                return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
-            case Imm():
-                return frozenset()
-            case (
-                Load()
-                | LoadIndex()
-                | LoadSize()
-                | Fold()
-                | Scan()
-                | SegmentedReduce()
-                | Scatter()
-                | Join()
-                | Rank()
-                | Gather()
-                | Extend()
-                | Store()
-            ):
-                return frozenset() if node.is_global else None
+        if isinstance(node.instruction, Reduce):
+            return frozenset({index})
+        if not traits_of(node.instruction).is_same_where_operands_are:
+            return frozenset() if node.is_global else None
+        needed = [self._after[operand] for operand in node.operands]
+        return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
 
     def _changing(self) -> frozenset[int]:
         stored = {name for name, _ in self.kernel.stores()}

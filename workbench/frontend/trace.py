@@ -270,8 +270,7 @@ class Trace:
 
     def store(self, name: str, term: Term) -> None:
         """Record `name.next = term` in the kernel being traced."""
-        earlier = self.kernel.stores.get(name)
-        here = self.here()
+        earlier, here = self.kernel.stores.get(name), self.here()
         if earlier is not None:
             looped = " A cell is one time step: sim.run(n) makes n of them." * (earlier[1].line == here.line)
             raise TraceError(

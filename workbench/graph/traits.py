@@ -49,3 +49,8 @@ class Traits:
     def is_worth_storing(self) -> bool:
         """Whether storing it may save work: arithmetic, and what is read at computed places."""
         return self.reads in ("cell", "anywhere") and self.evaluated_in == "cells"
+
+    @property
+    def is_same_where_operands_are(self) -> bool:
+        """Whether its cells are all the same if those of each operand are: made by formula, of no index."""
+        return self.evaluated_in == "cells" and (self.uniform or self.reads in ("cell", "neighbour", "projection"))

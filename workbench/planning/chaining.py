@@ -27,7 +27,7 @@ class Together:
 class _Look:
     """What was found from a launch on, and what that depends on.
 
-    launches: as many as a chain may have, and the next one. loops: of these launches, and earlier ones of which it was
+    launches: as many as a chain may have. loops: of these launches, and earlier ones of which it was
     asked whether they may move; of the latter some were free, the others members of chains before.
     """
 
@@ -77,8 +77,7 @@ def chained(
     if base is None or not ghosts.same_as(base.ghosts):
         readers, touched, known = readers_of(reads.items(), ghosts), frozenset[int](), dict[tuple[str, int], _Look]()
     else:
-        readers, values = _readers_again(base, reads, changed)
-        touched, known = frozenset((*changed, *(placed.made[value] for value in values))), base.looks
+        readers, touched, known = _readers_again(base, reads, changed), frozenset(changed), base.looks
     loops = Loops(placed.groups, reads, readers, placed.made.__getitem__)
     search = ChainSearch(kernel, loops, launches, ghosts)
     looks: dict[tuple[str, int], _Look] = {}
@@ -86,7 +85,7 @@ def chained(
     while first < len(launches):
         key = (launches[first].kind, launches[first].members[0])
         look = known.get(key)
-        if look is None or not _is_same(look, launches[first : first + LONGEST + 1], touched, search.taken):
+        if look is None or not _is_same(look, launches[first : first + LONGEST], touched, search.taken):
             look = _look(search, first, worth)
         looks[key] = look
         if look.chain is None:
@@ -97,18 +96,18 @@ def chained(
     return Chained(reads, readers, ghosts, looks)
 
 
-def _readers_again(
-    base: Chained, reads: _Reads, changed: Collection[int]
-) -> tuple[dict[int, frozenset[int]], set[int]]:
-    """Who reads each value, and the values that others read than before."""
-    readers, values = dict(base.readers), set[int]()
-    operand_of = base.ghosts.operand_of
+def _readers_again(base: Chained, reads: _Reads, changed: Collection[int]) -> dict[int, frozenset[int]]:
+    """Who reads each value.
+
+    Where a loop reads a value that nobody outside of a look read, one of the look's loops has changed: before, all that
+    is made of the value was made or evaluated there.
+    """
+    readers, operand_of = dict(base.readers), base.ghosts.operand_of
     for loop in changed:
         before, now = ({operand_of.get(n, n) for n in each.get(loop, ())} for each in (base.reads, reads))
         for value in before ^ now:
-            values.add(value)
             readers[value] = readers.get(value, frozenset()) ^ {loop}
-    return readers, values
+    return readers
 
 
 def _is_same(look: _Look, launches: Sequence[Launch], touched: frozenset[int], taken: Collection[int]) -> bool:
@@ -124,7 +123,7 @@ def _look(search: ChainSearch, first: int, worth: Callable[[Chain], Together]) -
     taken = frozenset(search.taken)
     search.asked.clear()
     chain = search.longest(first)
-    launches = tuple(search.launches[first : first + LONGEST + 1])
+    launches = tuple(search.launches[first : first + LONGEST])
     looked = (m for launch in launches if launch.kind == "subkernel" for m in launch.members)
     asked = frozenset(search.asked)
     together = None if chain is None else worth(chain)

@@ -16,7 +16,7 @@ from functools import reduce
 from math import prod
 from operator import add
 
-from workbench.graph import Extend, Kernel
+from workbench.graph import Extend, Kernel, Reduce
 from workbench.planning.axes import axes_of, in_frame
 from workbench.planning.chaining import Chained, Together, chained
 from workbench.planning.cost import default_extents
@@ -116,6 +116,7 @@ class Estimate:
         ]
         self._walking = Walking(kernel, self.margins)
         self.places, self.sizes, self.is_work = self._walking.places, self._walking.sizes, self._walking.is_work
+        self._reduced = _reduced(kernel)
         self._extended = {kernel.nodes[i].operands[0] for i in self.filled}
         self._placing = Placing(kernel, self.margins, live, copies)
         self._effort_of_loop = _CHAINING if together and self.dim > 1 else _ORDERING
@@ -125,37 +126,31 @@ class Estimate:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
         placed = self._placing.of(storage, None if base is None else base.placed, changed)
         self.effort += placed.visited // 4 + self._effort_of_loop * len(placed.order)
-        bodies, stale, moved = self._bodies(storage, placed, base, changed)
+        bodies, stale = self._bodies(storage, placed, base, changed)
         made_by = {n: placed.made[n] for n in self._extended if storage[n] is Storage.MANIFEST}
         ordering = Ordering(self.kernel, placed.groups, lambda number: bodies[number].waits, made_by, self.filled)
-        parts = ordering.run(placed.order, None if base is None else base.parts, moved)
+        parts = ordering.run(placed.order, None if base is None else base.parts, placed.changed)
         chains = self._chains(placed, bodies, parts, base, stale)
         return Estimated(tuple(storage), self._cost(placed.order, bodies, parts, chains), bodies, placed, parts, chains)
 
     def _bodies(
         self, storage: Sequence[Storage], placed: Placed, base: Estimated | None, changed: Collection[int]
-    ) -> tuple[dict[int, _Body], set[int], set[int]]:
-        """The loops by number; those that are other ones than in `base`, and those that wait for something else."""
-        bodies = {} if base is None else dict(base.bodies)
-        stale = {number for node in changed for number, body in bodies.items() if node in body.bits}
+    ) -> tuple[dict[int, _Body], set[int]]:
+        """The loops by number, and those that are other ones than in `base`."""
+        bodies, other = {} if base is None else dict(base.bodies), frozenset(changed)
+        stale = {number for number, body in bodies.items() if not body.bits.keys().isdisjoint(other)}
         stale |= placed.changed
-        moved = set(placed.changed)
         for number in sorted(stale):  # loops that make values come before those that read them
             before, group = bodies.pop(number, None), placed.groups.get(number)
             if group is None:
                 continue
             walk = None
-            if base is not None and before is not None and number not in placed.changed:
-                touched = [n for n in changed if n in before.bits]
-                makers = (self._maker(n, placed, bodies) or self._maker(n, base.placed, base.bodies) for n in touched)
-                below = sum(len(maker.bits) for maker in makers if maker is not None)
-                if self._walking.are_exact and 2 * below < len(before.bits):  # else it is longer than from nothing
-                    walk = self._walking.again(storage, group, before.walk, touched)
+            if base is not None and before is not None and self._walking.are_exact:
+                touched = before.bits.keys() & other
+                walk = self._walking.again(storage, group, before.walk, base.placed.groups[number], touched)
             bodies[number] = body = self._body(group, walk or self.walk(storage, group))
             self.effort += len(body.bits) * (1 + self.places // 4096)
-            if before is None or before.waits != body.waits:
-                moved.add(number)
-        return bodies, stale, moved
+        return bodies, stale
 
     def _chains(
         self,
@@ -193,16 +188,11 @@ class Estimate:
             crowding,
             0.0 if group.axes and walk.passes == 1 else walk.work * crowding,
             0.0 if group.axes else LOOP,
-            waits_of(self.kernel, walk.reads, walk.numbers, self.filled),
+            waits_of(self.kernel, walk.reads, self._reduced.intersection(walk.numbers), self.filled),
             {n: self._walking.box(walk.reads[n]) for n in sorted(walk.reads)} if rolls else {},
             sum([self.sizes[n] for n in walk.arrays]),
             walk.bits,
         )
-
-    def _maker(self, node: int, placed: Placed, bodies: Mapping[int, _Body]) -> _Body | None:
-        """The loop that makes a value, None if none does."""
-        number = placed.made[node]
-        return bodies.get(number) if node in placed.loops.get(number, ()) else None
 
     def _worth(self, chain: Chain, bodies: Mapping[int, _Body]) -> Together:
         """What a chain saves, and what its loops cost in it."""
@@ -246,3 +236,12 @@ class Estimate:
             prod(1 + (below + above) / s for (below, above), s in zip(m.grown, size, strict=True))
             for m in chain.members
         )
+
+
+def _reduced(kernel: Kernel) -> frozenset[int]:
+    """The numbers of a step that depend on values in cells."""
+    found: set[int] = set()
+    for index, node in enumerate(kernel.nodes):
+        if isinstance(node.instruction, Reduce) or (not node.is_local and not found.isdisjoint(node.operands)):
+            found.add(index)
+    return frozenset(found)

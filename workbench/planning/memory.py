@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import inf
 
@@ -15,6 +17,13 @@ from workbench.planning.grouping import Group
 from workbench.planning.kernel_plan import Axes, Chain, Fill, Home, Margins, Storage
 from workbench.planning.reach import no_margins
 from workbench.planning.schedules.stepwise import Order
+
+_Kind = tuple[str, Axes]
+
+
+def _kind_of(type_: StorageType, axes: Axes) -> _Kind:
+    """What arrays have in common that fit into each other's slots."""
+    return type_.name, axes
 
 
 class SlotPool:
@@ -28,24 +37,17 @@ class SlotPool:
         self.axes = [axes_of(f.space, graph.space) for f in graph.arrays]
         self.fields = [f.name for f in graph.arrays]
         self.labels: list[list[str]] = [[f.name] for f in graph.arrays]
-        self._fields_like: dict[tuple[str, Axes], list[int]] = {}
-        self._others_like: dict[tuple[str, Axes], list[int]] = {}
-        for slot, type_ in enumerate(self.types):
-            self._fields_like.setdefault((type_.name, self.axes[slot]), []).append(slot)
 
-    def fitting(self, type_: StorageType, axes: Axes) -> Iterator[int]:
-        """The slots for such an array, those beyond the fields first, so that temporaries leave fields alone."""
-        key = (type_.name, axes)
-        return chain(self._others_like.get(key, ()), self._fields_like.get(key, ()))
+    def kind(self, slot: int) -> _Kind:
+        """That of the arrays that fit into a slot."""
+        return _kind_of(self.types[slot], self.axes[slot])
 
     def add(self, type_: StorageType, axes: Axes) -> int:
         """One more slot, for such arrays."""
-        slot = len(self.types)
         self.types.append(type_)
         self.axes.append(axes)
         self.labels.append([])
-        self._others_like.setdefault((type_.name, axes), []).append(slot)
-        return slot
+        return len(self.types) - 1
 
 
 @dataclass(slots=True)
@@ -147,6 +149,8 @@ class _Placement:
         self.arrays: dict[int, _Array] = {}  # by node
         self.copies: dict[str, _Array] = {}  # by field that takes the copy
         self.occupant: dict[int, _Array] = {}
+        self.needed: list[tuple[float, int]] = []  # a heap of slots, by the launches that need them last
+        self.due: dict[_Kind, list[tuple[bool, int]]] = {}  # those that no later launch needs, those of fields last
         self.last_launch = {m.subkernel: c.launches[1] - 1 for c in parts.chains for m in c.members}
         self.rolling = {v.node for c in parts.chains for v in c.rolling}
         self.spans = {n: (c.launches[0], c.launches[1] - 1) for c in parts.chains for n in range(*c.launches)}
@@ -154,6 +158,8 @@ class _Placement:
     def run(self) -> Memory:
         self._begin()
         self._find_lives()
+        self.needed = [(array.last, slot) for slot, array in self.occupant.items()]
+        heapify(self.needed)
         outputs: list[list[Home]] = [[] for _ in self.parts.groups]
         fills: list[Fill] = []
         for number, launch in enumerate(self.parts.order.launches):
@@ -242,17 +248,36 @@ class _Placement:
         """Find a slot for an array that is written in launch `number`, if possible the preferred one."""
         node, kernel = self.parts.kernel.nodes[array.node], self.parts.kernel
         type_, axes = node.value_type, axes_of(node.space, kernel.space)
-        candidates = self.pool.fitting(type_, axes)
+        candidates = self._due(number, _kind_of(type_, axes))
         if preferred is not None:
             candidates = chain((preferred,), candidates)
         slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
         if slot is None:
             slot = self.pool.add(type_, axes)
         array.slot = slot
-        self.occupant[slot] = array
+        self._put(array)
         name = value_name(kernel, array.node)
         if name not in self.pool.labels[slot]:
             self.pool.labels[slot].append(name)
+
+    def _due(self, number: int, kind: _Kind) -> Iterable[int]:
+        """The slots of a kind that no launch after `number` needs, the only ones that may be free.
+
+        Those of fields come last, so that temporaries leave fields alone.
+        """
+        last = self.spans.get(number, (number, number))[1]
+        while self.needed and self.needed[0][0] <= last:
+            slot = heappop(self.needed)[1]
+            insort(self.due.setdefault(self.pool.kind(slot), []), (slot < len(self.pool.fields), slot))
+        return (slot for _, slot in self.due.get(kind, ()))
+
+    def _put(self, array: _Array) -> None:
+        due, place = self.due.get(self.pool.kind(array.slot), []), (array.slot < len(self.pool.fields), array.slot)
+        at = bisect_left(due, place)
+        if due[at : at + 1] == [place]:
+            del due[at]
+        self.occupant[array.slot] = array
+        heappush(self.needed, (array.last, array.slot))
 
     def _is_free(self, slot: int, number: int, subkernel: int | None) -> bool:
         old = self.occupant[slot]

@@ -189,7 +189,9 @@ class _Turn:
     def put(self, node: int, loop: int, needed: int) -> bool:
         """Put a node into a loop, or into none (-1), and out of the one it is in; whether `made` changes."""
         before = self.made[node]
-        inside = node in self.loops.get(before, ())
+        roots = self.loops.get(before, ())
+        at = bisect_left(roots, node)
+        inside = at < len(roots) and roots[at] == node
         if inside and before != loop:
             self._take_out(node, before)
         if loop >= 0 and not (inside and before == loop):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -22,6 +22,7 @@ KEEP = 2.0
 """An f64 written in a cell, to a rolling buffer or, besides its bytes, to memory."""
 BOOL = 8.0
 """How many times as much a bool takes to read and write as an f64: vectors of bytes and of numbers do not fit."""
+_PART_AGAIN = 8  # a walk looks at this part of a loop again at most: a node takes four times as long there
 _PARTS = 1 << 10  # sums of multiples of 2^-10 are exact up to 2^43
 
 
@@ -31,15 +32,15 @@ class Walk:
 
     work: weight of its operations, of what it reads and of what it writes; count: of its operations, each at each place
     where it is computed. bits: the nodes below its roots, with the offsets at which it touches them; reads: those that
-    are stored. numbers: of the step that it needs. arrays: the stored nodes that it reads or writes; passes: how often
-    it computes each cell.
+    are stored. numbers: of the step that it needs, with how many of its nodes take each. arrays: the stored nodes that
+    it reads or writes; passes: how often it computes each cell.
     """
 
     work: float
     count: int
     bits: dict[int, int]
     reads: dict[int, int]
-    numbers: frozenset[int]
+    numbers: dict[int, int]
     arrays: frozenset[int]
     passes: int
 
@@ -100,16 +101,11 @@ class Walking:
 
     def of(self, storage: Sequence[Storage], group: Group) -> Walk:
         """What a loop touches, roots first."""
-        below, is_work, numbers_of = self.below, self.is_work, self.numbers
-        weights, here, manifest, existing = (
-            self._weights_in(group),
-            1 << self.origin,
-            Storage.MANIFEST,
-            Storage.EXISTING,
-        )
+        below, is_work, numbers_of, weights = self.below, self.is_work, self.numbers, self._weights_in(group)
+        here, manifest, existing = 1 << self.origin, Storage.MANIFEST, Storage.EXISTING
         bits = dict.fromkeys(self._given(group), here)
         reads = dict.fromkeys(group.copies, here)
-        numbers: set[int] = set()
+        numbers: dict[int, int] = {}
         work, count = 0.0, 0
         evaluated = [] if group.takes else list(group.manifest)
         roots = iter(evaluated)
@@ -142,62 +138,65 @@ class Walking:
                 times = where.bit_count()
                 work += times * weights[index]
                 count += times
-            elif numbers_of[index]:
-                numbers.update(numbers_of[index])
+            for number in numbers_of[index]:
+                numbers[number] = numbers.get(number, 0) + 1
         work += KEEP * sum(self.traffic[n] for n in evaluated)
         work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
         passes = PASSES if self._is_in_turn(group) else 1
-        return Walk(work, count, bits, reads, frozenset(numbers), _arrays(group, reads), passes)
+        return Walk(work, count, bits, reads, numbers, _arrays(group, reads), passes)
 
-    def again(self, storage: Sequence[Storage], group: Group, base: Walk, changed: Collection[int]) -> Walk:
-        """The same where the walk through the loop was `base` before these nodes below its roots became other ones.
+    def again(
+        self, storage: Sequence[Storage], group: Group, base: Walk, before: Group, changed: Iterable[int]
+    ) -> Walk | None:
+        """The same where the walk through the loop was `base` before, when it made the roots of `before`.
 
-        Only they and what is touched by way of them is looked at. The result is that of `of`, where sums `are_exact`.
+        changed: the nodes below its roots that are stored and were not, or the other way. Only they, other roots and
+        what is touched by way of them is looked at; None if that is so much that a walk from nothing is shorter. The
+        result is that of `of`, where sums `are_exact`.
         """
-        here, weights, roots = (
-            1 << self.origin,
-            self._weights_in(group),
-            frozenset(() if group.takes else group.manifest),
-        )
-        given = self._given(group)
+        here, weights, roots = 1 << self.origin, self._weights_in(group), _evaluated(group)
+        given, copies = self._given(group), frozenset(group.copies)
+        other_roots, left = roots ^ _evaluated(before), len(base.bits) // _PART_AGAIN
+        asked = {operand for root in other_roots for operand in self.below[root][0]}
+        asked |= (given ^ self._given(before)) | (copies ^ frozenset(before.copies)) | set(changed)
+        if len(asked) > left:
+            return None
         bits, reads, work, count = dict(base.bits), dict(base.reads), base.work, base.count
-        waiting, asked, counts_numbers = [-index for index in changed], set(changed), False
+        numbers = dict(base.numbers)
+        for root in other_roots:
+            sign = 1 if root in roots else -1
+            work += sign * (KEEP * self.traffic[root] + (weights[root] if self.is_work[root] else 0.0))
+            count += sign * self.is_work[root]
+            _count(numbers, self.numbers[root], sign)
+        waiting = [-index for index in asked]
         heapify(waiting)
         while waiting:
+            left -= 1
+            if left < 0:
+                return None
             index = -heappop(waiting)
-            before, now = bits.get(index, 0), here if index in given else 0
+            was, now = bits.get(index, 0), here if index in given else 0
             for user, move in self.users[index]:
                 where = here if user in roots else bits.get(user, 0)
                 if where and (user in roots or storage[user] not in STORED):
                     now |= here if move is None else where >> move if move >= 0 else where << -move
-            was_stored, is_stored = bool(before) and index in reads, storage[index] in STORED
-            if now == before and was_stored == is_stored:
-                continue
-            if now:
-                bits[index] = now
-            else:
-                bits.pop(index, None)
-            kept = here if index in group.copies else 0
-            read = (now if is_stored else 0) | kept
+            was_stored, is_stored = bool(was) and index in reads, storage[index] in STORED
+            _keep(bits, index, now)
+            read = (now if is_stored else 0) | (here if index in copies else 0)
             work += LOAD * self.traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())
-            if read:
-                reads[index] = read
-            else:
-                reads.pop(index, None)
-            evaluated = (0 if was_stored else before, 0 if is_stored else now)
+            _keep(reads, index, read)
+            evaluated = (0 if was_stored else was, 0 if is_stored else now)
+            if evaluated[0] == evaluated[1]:
+                continue
             if self.is_work[index]:
                 more = evaluated[1].bit_count() - evaluated[0].bit_count()
                 work += more * weights[index]
                 count += more
-            counts_numbers |= bool(self.numbers[index])
-            if evaluated[0] != evaluated[1]:
-                for operand in self.below[index][0]:
-                    if operand not in asked:
-                        asked.add(operand)
-                        heappush(waiting, -operand)
-        numbers = base.numbers
-        if counts_numbers:
-            numbers = frozenset(n for i in (*roots, *(bits.keys() - reads.keys())) for n in self.numbers[i])
+            _count(numbers, self.numbers[index], bool(evaluated[1]) - bool(evaluated[0]))
+            for operand in self.below[index][0]:
+                if operand not in asked:
+                    asked.add(operand)
+                    heappush(waiting, -operand)
         return Walk(work, count, bits, reads, numbers, _arrays(group, reads), base.passes)
 
     def _given(self, group: Group) -> frozenset[int]:
@@ -211,18 +210,6 @@ class Walking:
 
     def _weights_in(self, group: Group) -> Sequence[float]:
         return self.weights_in_turn if self._is_in_turn(group) else self.weights
-
-    def _walk(
-        self,
-        group: Group,
-        work: float,
-        count: int,
-        bits: dict[int, int],
-        reads: dict[int, int],
-        numbers: frozenset[int],
-    ) -> Walk:
-        arrays = frozenset(reads).union(group.manifest, group.copies)
-        return Walk(work, count, bits, reads, numbers, arrays, PASSES if self._is_in_turn(group) else 1)
 
     def box(self, bits: int) -> Box:
         """The smallest box that holds these offsets."""
@@ -243,6 +230,27 @@ class Walking:
             found.append(tuple(offset))
             place = text.find("1", place + 1)
         return found
+
+
+def _evaluated(group: Group) -> frozenset[int]:
+    """The roots that a loop computes by their formulas."""
+    return frozenset(() if group.takes else group.manifest)
+
+
+def _keep(found: dict[int, int], node: int, places: int) -> None:
+    """Note at which places a node is touched; one that is not touched is not kept."""
+    if places:
+        found[node] = places
+    else:
+        found.pop(node, None)
+
+
+def _count(numbers: dict[int, int], taken: Sequence[int], more: int) -> None:
+    """Count nodes that take these numbers; those that none takes are not kept."""
+    for number in taken:
+        numbers[number] = numbers.get(number, 0) + more
+        if not numbers[number]:
+            del numbers[number]
 
 
 def _arrays(group: Group, reads: Collection[int]) -> frozenset[int]:

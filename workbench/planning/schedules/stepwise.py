@@ -131,8 +131,8 @@ class Ordering:
     def run(self, order: Sequence[int], base: LaunchParts | None = None, changed: Collection[int] = ()) -> LaunchParts:
         """The parts of a step whose loops run in this order.
 
-        base: of a step that differs in the loops `changed` only, in what they make or need or in that they are there;
-        what is the same is taken from it.
+        base: of a step in which the loops `changed` made something else or were not there; what is the same is taken
+        from it. Other loops need something else only in place of what these make: it is there before these.
         """
         if base is not None and not changed:
             return base

@@ -102,6 +102,13 @@ def test_what_makes_no_sense_is_refused(change, cause):
     assert caught.value.advice
 
 
+def test_section_in_capitals_is_told():
+    """Names of sections have case, as in Python's reader; those of options have none."""
+    with pytest.raises(TuningError) as caught:
+        parse_configuration(SMALL.replace("[variables]", "[Variables]"), HERE)
+    assert caught.value.advice == "Write [variables], not [Variables]."
+
+
 def test_variable_in_no_command_is_named():
     text = SMALL.replace("variables = A", "variables = A, B").replace("A = 1, 2", "A = 1\nB = 2")
     assert parse_configuration(text, HERE).notes() == ("no command has %B%, so B changes no score by itself",)

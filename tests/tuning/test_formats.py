@@ -336,3 +336,10 @@ def test_results_of_another_problem_are_refused(change, cause):
     with pytest.raises(TuningError) as caught:
         within(table, json.dumps(PROBLEM))
     assert cause in str(caught.value)
+
+
+def test_problem_is_not_read_as_results(tmp_path):
+    (tmp_path / "problem.json").write_text("{}")
+    with pytest.raises(TuningError, match="has no results") as caught:
+        Study.from_file(tmp_path / "problem.json", tmp_path / "s.sqlite", form="t1")
+    assert "space=" in caught.value.advice

@@ -51,6 +51,8 @@ def test_turns_of_a_pair_favour_nobody():
     ("ratios", "best", "count"),
     [
         ([1.31, 1.31, 1.0], 1.0, 2),  # no hope after two
+        ([31.0, 31.0, 31.0, 1.0], 1.0, 3),  # nor after three that may have been disturbed
+        ([31.0, 31.0, *[1.0] * 12], 1.0, 7),  # as two of these were
         ([9.0, 1.3, 9.0, 9.0, 9.0, 9.0, 9.0], 1.0, 7),  # the least ratio is hope, and the halves say that it was luck
         ([1.0] * 14, 1.0, 7),
         ([1.0, 0.9] * 7, 1.0, 14),  # one half of the pairs contradicts the other

@@ -34,6 +34,8 @@ BUDGET = 60
     ("values", "best", "count"),
     [
         ([1.31, 1.31, 1.0], 1.0, 2),  # no hope after two
+        ([31.0, 31.0, 31.0, 1.0], 1.0, 3),  # nor after three that may have been disturbed
+        ([31.0, 31.0, *[1.0] * 12], 1.0, 7),  # as two of these were
         ([9.0, 1.3, 9.0, 9.0, 9.0, 9.0, 9.0], 1.0, 7),  # the least one counts
         ([2.0, 1.31, 1.31, 1.0, 1.0, 1.0, 1.0], inf, 7),  # nothing to compare with
     ],

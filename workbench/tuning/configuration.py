@@ -142,7 +142,9 @@ class _Reader:
         if option is not None and (option.value or default is not None):
             return option.value
         if default is None:
-            raise TuningError(f"[{section}] has no {name}", advice=f"Add {name} = ... to [{section}].")
+            near = next((other for other in self.options if other.lower() == section and other != section), None)
+            advice = f"Add {name} = ... to [{section}]." if near is None else f"Write [{section}], not [{near}]."
+            raise TuningError(f"[{section}] has no {name}", advice=advice)
         return default
 
     def scored(self) -> tuple[str, Scoring]:

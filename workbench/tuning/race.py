@@ -12,7 +12,7 @@ MUCH = 2.0
 
 HOPELESS = 1.3
 """Times the fastest so far, by its least sample but one: a candidate whose least is above that after two samples is
-measured no further."""
+measured no further, after three where it is so much above that both may have been disturbed."""
 
 NEAR = 1.1
 """Times the fastest so far, by its least sample but one: others are no finalists, but for the first three."""
@@ -55,7 +55,7 @@ def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
     found: list[float] = []
     while len(found) < most:
         found.append(measure())
-        if len(found) >= _FEWEST_SAMPLES and min(found) > HOPELESS * best:
+        if _is_hopeless(found, best):
             break
     return tuple(found)
 
@@ -75,11 +75,18 @@ def in_pairs(measure: Measure, beside: Measure, usual: int, best: float) -> tupl
         else:
             others.append(beside())
             own.append(measure())
-        if len(own) >= _FEWEST_SAMPLES and min(map(_ratio, own, others)) > HOPELESS * best:
+        if _is_hopeless(tuple(map(_ratio, own, others)), best):
             break
         if len(own) >= usual and _is_told(own, others, best):
             break
     return tuple(own), tuple(others)
+
+
+def _is_hopeless(found: Sequence[float], best: float) -> bool:
+    """Whether samples, or ratios of pairs, say that a candidate is none of the fastest."""
+    least = min(found)
+    fewest = _FEWEST_SAMPLES + (least > _STEADY * best)
+    return least > HOPELESS * best and len(found) >= fewest
 
 
 def _ratio(own: float, other: float) -> float:

@@ -81,6 +81,8 @@ def keep_table(table: MeasurementTable, path: Path) -> None:
 
 def table_in(source: str | Path, form: str, space: str | Path | None = None) -> MeasurementTable:
     """The results in a file of a form, `within` the T1 file `space` if one is given."""
+    if form == "t1":
+        raise TuningError("a T1 file is a problem and has no results", advice="Pass it as space=, beside the results.")
     table = read_table(Path(source).read_text(encoding="utf-8"), form)
     return table if space is None else within(table, Path(space).read_text(encoding="utf-8"))
 

@@ -22,8 +22,9 @@ ENGINES: Mapping[str, Callable[[SearchSpace, tuple[Point, ...], int], Strategy]]
 }
 """The searches."""
 
-LEAD: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}
+LEAD: Mapping[str, float] = {"surrogate": 1.0}
 """Those that lead, by their shares, until as many evaluations as a pass over all parameters takes gained nothing."""
+LEAD_TIED: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}  # without an outlook, sweeps alone change ties
 WIDE = 64  # parameters above which no model sees far: there the sweep leads
 LEAD_WIDE: Mapping[str, float] = {"sweep": 1.0}
 LEAD_SEEN: Mapping[str, float] = {"surrogate": 1.0, "sweep": 2.0}  # unless an outlook says what they do
@@ -72,8 +73,7 @@ class Portfolio:
 
     def __post_init__(self) -> None:
         self._draw = random.Random(self.seed)
-        wide = LEAD_WIDE if self.space.outlook is None else LEAD_SEEN
-        self._lead = wide if len(self.space.parameters) > WIDE else LEAD
+        self._lead = _lead_in(self.space)
         first = self.start or tuple(filter(None, [self.space.random_point(self._draw)]))
         seeds = [self._draw.randrange(2**31) for _ in ENGINES]
         self._engines = {
@@ -134,3 +134,10 @@ class Portfolio:
         total = sum(self._engines[name].worth for name in ready)
         shares = [LEAST_SHARE + (1 - LEAST_SHARE * len(ready)) * self._engines[name].worth / total for name in ready]
         return self._draw.choices(ready, shares)[0]
+
+
+def _lead_in(space: SearchSpace) -> Mapping[str, float]:
+    """Those that lead in a space, by their shares."""
+    if len(space.parameters) > WIDE:
+        return LEAD_WIDE if space.outlook is None else LEAD_SEEN
+    return LEAD_TIED if space.ties and space.outlook is None else LEAD

@@ -1,8 +1,8 @@
 """Surrogate: a model of all scores so far says where the next one is likely to be better (Jones et al. 1998).
 
-The model is a Gaussian process of Matérn covariance 5/2 on the logarithms of the scores (Rasmussen and Williams 2006,
-algorithm 2.1). NumPy is enough for it. On the recorded landscapes it takes half of the evaluations of sweeps; a
-forest of extremely randomised trees, for which another library is needed, took more than they.
+The model is a Gaussian process of the logarithms of the scores. NumPy is enough for it. On the recorded landscapes it
+takes half of the evaluations of sweeps; a forest of extremely randomised trees, for which another library is needed,
+took more than they.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Known, PointOrigin
+from workbench.tuning.strategies.gaussian_process import Groups, Matrix, fitted, usual_lengths
 
 FIRST = 4  # scores from which a model is made; before, points are drawn at random
-_RANGE = 4.0  # of an ordered parameter, from its first to its last value, in the units of the lengths below
+_RANGE = 4.0  # of an ordered parameter, from its first to its last value, in the units of the model's lengths
 _APART = 2.0  # of two values of a parameter without order
-_LENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # of the covariance, the likeliest of which is taken
-_NOISE = 0.01  # variance of a score, as a share of the covariance
 _LISTED = 20_000  # combinations up to which all legal points are candidates
 _NUMBERS = 12_000  # else so many values are drawn: for random points, and for changes of the best
 _FEWEST = 60  # points that these are at least
@@ -35,7 +32,6 @@ _MOST = 200  # scores that a model is made of, the best and the last: a proposal
 _TRIES = 40
 _LAUNCHES = 0.5  # of a factor of two in what launches take
 _RIDGE = 1.0  # of the trend's slopes, so that few scores make none of them steep
-Matrix = NDArray[np.floating[Any]]
 Move = int | tuple[int, ...]
 """A parameter, or a tie."""
 
@@ -58,6 +54,7 @@ class Surrogate:
     _met: set[Hashable] = field(default_factory=set)  # keys of these
     _own: tuple[int, ...] = field(init=False)  # parameters that the outlook says nothing about
     _all: tuple[list[Point], Matrix] | None = field(init=False, default=None)
+    _lengths: Matrix | None = field(init=False, default=None)  # of the last model, as logarithms
 
     def __post_init__(self) -> None:
         self._draw = random.Random(self.seed)
@@ -133,12 +130,11 @@ class Surrogate:
         values = np.concatenate([(left - left.mean()) / spread, np.zeros(len(self._asked))])
         best = float(((logs - left.mean()) / spread).max())
         expected = trend(candidates) / spread
-        length, inverse, weights, variance = _likeliest(known, values)
-        covariance = _matern(_distances(candidates, known), length)
-        mean = covariance @ weights + expected
-        unsure = 1.0 - np.einsum("ij,ij->i", covariance @ inverse, covariance)
-        deviation = np.sqrt(np.maximum(variance * unsure, 1e-12))
-        above = (mean - best) / deviation
+        groups = self._groups()
+        model = fitted(known, groups, values, usual_lengths(groups) if self._lengths is None else self._lengths)
+        self._lengths = model.lengths
+        mean, deviation = model.at(candidates)
+        above = (mean + expected - best) / deviation
         below = 0.5 * (1.0 + _erf(above / math.sqrt(2.0)))
         gains: Matrix = deviation * (above * below + np.exp(-0.5 * above**2) / math.sqrt(2.0 * math.pi))
         return gains
@@ -246,6 +242,15 @@ class Surrogate:
             columns.append(np.array(said) * _APART)
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(points), 1))
 
+    def _groups(self) -> Groups:
+        """The parameter, or the number of launches or outlook, that each column of the features is of."""
+        counts = [len(self.space.parameters[axis].values) for axis in self._own]
+        ordered = [self.space.parameters[axis].ordered for axis in self._own]
+        widths = [1 if line or n == 2 else n for n, line in zip(counts, ordered, strict=True) if n > 1]
+        for numbers in (self._taken, self._said):
+            widths += [1] * len(next(iter(numbers.values()), ()))
+        return np.repeat(np.arange(len(widths)), widths) if widths else np.zeros(1, dtype=np.int64)
+
 
 @cache
 def _libraries() -> ThreadpoolController:
@@ -255,42 +260,6 @@ def _libraries() -> ThreadpoolController:
 
 def _sample(draw: random.Random, moves: list[Move], most: int) -> list[Move]:
     return draw.sample(moves, min(most, len(moves)))
-
-
-def _likeliest(known: Matrix, values: Matrix) -> tuple[float, Matrix, Matrix, float]:
-    """Length of the covariance of the largest likelihood, the inverse, the weights of the mean, and the variance."""
-    distances = _distances(known, known)
-    best: tuple[float, float, Matrix, Matrix, float] | None = None
-    for length in _LENGTHS:
-        covariance = _matern(distances, length) + _NOISE * np.eye(len(values))
-        inverse = np.linalg.inv(covariance)
-        weights = inverse @ values
-        variance = max(float(values @ weights) / len(values), 1e-12)
-        likelihood = -0.5 * (len(values) * math.log(variance) + float(np.linalg.slogdet(covariance)[1]))
-        if best is None or likelihood > best[0]:
-            best = likelihood, length, inverse, weights, variance
-    assert best is not None
-    return best[1:]
-
-
-def _distances(one: Matrix, other: Matrix) -> Matrix:
-    """Of each of one to each of the other; made in place, as memory is what it takes."""
-    distances: Matrix = one @ (-2.0 * other.T)
-    distances += (one**2).sum(axis=1)[:, None]
-    distances += (other**2).sum(axis=1)
-    np.maximum(distances, 0.0, out=distances)
-    return np.sqrt(distances, out=distances)
-
-
-def _matern(distances: Matrix, length: float) -> Matrix:
-    """(1 + s + s² / 3) exp(-s) of the scaled distances s; made in place."""
-    scaled: Matrix = distances * (math.sqrt(5.0) / length)
-    covariance: Matrix = scaled / 3.0
-    covariance += 1.0
-    covariance *= scaled
-    covariance += 1.0
-    covariance *= np.exp(np.negative(scaled, out=scaled), out=scaled)
-    return covariance
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])

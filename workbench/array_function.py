@@ -18,7 +18,7 @@ from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
 from workbench.frontend.called import CALL_KEYWORDS
 from workbench.frontend.captured import OF_FUNCTIONS, warn_of_changed_names
-from workbench.frontend.cell import closure_of
+from workbench.frontend.cell import closure_of, with_length
 from workbench.frontend.collective import (
     ArrayKind,
     Kind,
@@ -107,7 +107,7 @@ class Collective:
         prepared = self._prepared.get(key)
         if prepared is None:
             if is_tracing():
-                return self._function(*arguments)  # inside another one: its formulas are that one's
+                return with_length(self._function)(*arguments)  # inside another one: its formulas are that one's
             arguments = tuple(map(_readable, arguments))
             key = (asked, *map(_key, arguments))
             prepared = self._prepared.get(key) or self._prepare(key, arguments, asked)

@@ -23,8 +23,9 @@ from workbench.codegen.cpp.render import openmp_headers
 from workbench.errors import BackendError
 from workbench.frontend.cell import trace_cell
 from workbench.graph.diagnostics import diagnostic_stores
-from workbench.graph.types import F64, TYPES
+from workbench.graph.types import F64
 from workbench.planning import plan_graph
+from workbench.planning.plan import GlobalSlot
 
 # A step notes its variant, lets the only scalar be its number, and asks to stop if it is the one to do so.
 TEXT = """\
@@ -64,8 +65,7 @@ def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
     depth: steps that tiles may do together. pace: seconds that a step took before, as far as anybody knows.
     """
     seen, globals_, shape = np.zeros(request.steps + 1, np.int64), np.zeros(1), np.ones(7, np.int64)
-    rows = np.array([(0, TYPES.index(F64), openmp._COMPARISONS.index(c.comparison)) for c in request.until], np.int64)
-    values = np.array([c.value for c in request.until], np.float64)
+    rows, values = march_record.condition_table(request.until, [GlobalSlot(0, "n", "scalar", F64)] * len(request.until))
     listed, recorded = np.zeros(request.steps + 1, np.int64), np.zeros(request.steps + 1, np.uint64)
     slots = np.zeros(1, np.int64)
     march = openmp.MarchRecord(

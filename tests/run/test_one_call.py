@@ -12,6 +12,9 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.backends import openmp
+from workbench.errors import RunError
+from workbench.language import while_loop
 from workbench.run import calling
 
 
@@ -41,6 +44,39 @@ def test_arrays_on_the_host_are_not_copied():
     assert seen[1] is first  # an array that is given twice
     assert seen[2] is again  # the result is made where it is returned
     assert again.tolist() == (first * first + first).tolist()
+
+
+def test_strided_arrays_are_copied_into_memory_that_stays():
+    program = wb.collective(backend="openmp", threads=1)(lambda a: np.sum(a[1:-1, 1:-1] * a[2:, :-2]))
+    a = np.random.default_rng(1).random((400, 400))
+    others = [a.T, 2 * a, np.asfortranarray(a)]
+    program(a)
+    for each in (a, *others):
+        exact = np.sum(each[1:-1, 1:-1] * each[2:, :-2])
+        tracemalloc.start()
+        found = program(each)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found == pytest.approx(exact, rel=1e-13)  # a sum in another order
+        assert peak < a.nbytes / 4
+    program.close()
+
+
+def test_calls_with_loops_of_whole_arrays_make_no_march_record_anew(monkeypatch):
+    program = wb.collective(backend="openmp", threads=1)(
+        lambda x, most: while_loop(lambda v, n: n < most, lambda v, n: (2 * v, n + 1), (x, 0), at_most=60)
+    )
+    x, made = np.ones(3), []
+    program(x, 3)
+    record = openmp.MarchRecord
+    monkeypatch.setattr(openmp, "MarchRecord", lambda **members: made.append(members) or record(**members))
+    for most in (3, 0, 41, 3):
+        values, turns = program(x, most)
+        assert (values.tolist(), turns) == ([2.0**most] * 3, most)
+    assert not made
+    with pytest.raises(RunError, match="60"):
+        program(x, 61)
+    assert program(x, 60)[1] == 60
 
 
 def test_arrays_of_different_lengths_need_no_room_for_their_product():

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.backends.base import Array
+import numpy as np
+
+from workbench.backends.base import Array, Condition, MarchRequest
 from workbench.errors import BackendError
 from workbench.graph.types import DD, F64, TYPES, StorageType
+from workbench.planning.plan import GlobalSlot
+
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class MarchRecord(ctypes.Structure):
@@ -46,7 +52,32 @@ class PreparedMarch:
     march: MarchRecord
     observed_steps: Array
     observed: Array
+    request: MarchRequest
     alive: tuple[object, ...]
+
+    def serves(self, request: MarchRequest) -> bool:
+        """Whether a later request differs in nothing but who may stop it, and how long it may take."""
+        return _steps_of(request) == _steps_of(self.request)
+
+    def again(self, request: MarchRequest, pace: float, sample: int) -> PreparedMarch:
+        """The same record for a later request that it serves; what was observed before is overwritten."""
+        march = self.march
+        march.stop, march.seconds = request.stop.word.ctypes.data, request.seconds
+        march.pace, march.sample, march.ended = pace, sample, 0
+        return PreparedMarch(march, self.observed_steps, self.observed, request, self.alive)
+
+
+def _steps_of(request: MarchRequest) -> tuple[object, ...]:
+    """All of a request but who may stop it and how long it may take."""
+    observed = request.first_step, request.observe_every, request.observe_last
+    return request.kernel, request.steps, observed, request.until
+
+
+def condition_table(until: Sequence[Condition], slots: Sequence[GlobalSlot]) -> tuple[Array, Array]:
+    """The conditions of a march: a row of slot, type and comparison for each, and what is compared with."""
+    pairs = zip(slots, until, strict=True)
+    rows = [(slot.index, type_number(slot.type), _COMPARISONS.index(each.comparison)) for slot, each in pairs]
+    return np.array(rows, np.int64), np.array([each.value for each in until], np.float64)
 
 
 def type_number(type_: StorageType) -> int:

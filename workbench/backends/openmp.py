@@ -31,7 +31,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.loop_sizes import most_cells
-from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, type_number
+from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, condition_table
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
@@ -54,7 +54,6 @@ from workbench.planning.partials import host_buffers, largest_partials, partial_
 from workbench.planning.plan import GlobalSlot, Plan
 from workbench.planning.plan_figures import operations_of, runs_in_tiles
 
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
 
@@ -162,6 +161,7 @@ class OpenmpInstance:
         self._lent: dict[str, Array] | None = {} if lent else None
         self._field_slots: dict[str, int] = {}
         self._once: PreparedMarch | None = None
+        self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
         cells = most_cells(plan, self.extents)
@@ -255,6 +255,7 @@ class OpenmpInstance:
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         self._blocks.clear()
+        self._marches.clear()
         self._by_address.clear()
         self._scratch = _Block(np.zeros(0, np.uint8), np.zeros(0, np.uint8))
 
@@ -288,13 +289,18 @@ class OpenmpInstance:
     def run(self) -> None:
         """Run the program once, on the arrays that are lent."""
         if self._once is None:
-            self._once = self._prepared(MarchRequest(self.plan.kernels[0].kernel.name, 1))
+            name = self.plan.kernels[0].kernel.name
+            self._once = self._prepared(MarchRequest(name, 1))
+            del self._marches[name]  # the record is for runs alone
         status = self._program.entry(ctypes.byref(self._once.march))
         self._lent = {}  # nothing of the caller is kept
         self._check(status, self.plan.kernels[0].kernel.name)
 
     def _prepared(self, request: MarchRequest) -> PreparedMarch:
         """The record for compiled code, and the arrays to which it points."""
+        kept = self._marches.get(request.kernel)
+        if kept is not None and kept.serves(request):
+            return kept.again(request, self._paces[kept.march.kernel], self._stopwatch.sample)
         names = [k.kernel.name for k in self.plan.kernels]
         if request.kernel not in names:
             raise BackendError(
@@ -308,15 +314,7 @@ class OpenmpInstance:
         words = len(self._scalar_slots)
         observed_steps: Array = np.zeros(max(room, 1), np.int64)
         observed: Array = np.zeros((max(room, 1), max(words, 1)), np.uint64)
-        slots = [self._global(c.scalar) for c in request.until]
-        rows: Array = np.array(
-            [
-                (s.index, type_number(s.type), _COMPARISONS.index(c.comparison))
-                for s, c in zip(slots, request.until, strict=True)
-            ],
-            np.int64,
-        )
-        values: Array = np.array([c.value for c in request.until], np.float64)
+        rows, values = condition_table(request.until, [self._global(c.scalar) for c in request.until])
         march_kernel = names.index(request.kernel)
         tiles = self.tiles[march_kernel]
         ahead: Array = np.zeros((0 if tiles is None else tiles.depth + 1, len(self._globals)), np.uint64)
@@ -350,7 +348,10 @@ class OpenmpInstance:
             timed=self._timed + march_kernel * self._stopwatch.timed.strides[0],
             **self._addresses,
         )
-        return PreparedMarch(march, observed_steps, observed, (rows, values, ahead, request.stop))
+        prepared = PreparedMarch(march, observed_steps, observed, request, (rows, values, ahead))
+        if self._lent is not None:  # a call with loops of whole arrays makes the same marches as the one before
+            self._marches[request.kernel] = prepared
+        return prepared
 
     def _check(self, status: int, kernel: str) -> None:
         """Raise what the march has met: no memory, or an index outside; the state stays as the march left it."""

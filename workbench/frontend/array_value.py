@@ -218,7 +218,7 @@ class ArrayValue(Value):
             raise TraceError(f"{text}: a number has no length", advice="Take the length of an array.")
         raise TraceError(
             f"{text}: the length of an array is known only at the call",
-            advice="Use x.shape[0], a number of the program; len(x) is that in the function itself alone.",
+            advice="Use x.shape[0], a number of the program; len(x) is that in the function of arrays itself.",
         )
 
     def __repr__(self) -> str:

@@ -149,7 +149,7 @@ def _runner(
     code = function.__code__
     namespace = {**function.__globals__, **closure_of(function)}
     added: dict[str, object] = {"len": _length} if own_names and "len" not in namespace else {}
-    found = _with_names(function, added) if added else function
+    found = with_length(function) if own_names else function
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -205,9 +205,11 @@ def _length(value: object) -> object:
     return value.shape[0] if isinstance(value, Value) and value.shape else len(value)  # type: ignore[arg-type]  # Python's error
 
 
-def _with_names(function: FunctionType, added: dict[str, object]) -> FunctionType:
-    """The same function, for which these names stand in its module."""
-    names = {**function.__globals__, **added}
+def with_length(function: FunctionType) -> FunctionType:
+    """The same function, for which `len` of a traced array is a number of the program, unless it has its own `len`."""
+    if "len" in function.__globals__:
+        return function
+    names = {**function.__globals__, "len": _length}
     made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
     return made

@@ -62,6 +62,31 @@ def test_strided_arrays_are_copied_into_memory_that_stays():
     program.close()
 
 
+def test_rows_of_one_slice_are_copied_once():
+    def stencil(u):
+        around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+        return around - 4 * u[1:-1, 1:-1], u[:2, 2:5] * u[3:5, 2:5]
+
+    program, reference = (
+        wb.collective(backend="openmp", threads=2)(stencil),
+        wb.collective(backend="reference")(stencil),
+    )
+    u = np.random.default_rng(4).random((20, 30))
+    expected = reference(u)
+    for mine, bits in zip(program(u), expected, strict=True):
+        assert_same_bits(mine, bits)
+    call, seen = lent(program), {}
+    lend, call.lend = call.lend, lambda name, values: (seen.update({name: values}), lend(name, values))
+    program(u)
+    inside = [values for values in seen.values() if values.shape == (18, 28)]
+    owners = {id(values.base if values.base is not None else values) for values in inside[:5]}
+    few = [values for values in seen.values() if values.shape == (2, 3)]
+    assert len(owners) == 3
+    assert sum(values.base is None for values in few) == len(few) == 3  # two arguments, one result
+    for mine, bits in zip(program(u.astype("f4")), reference(u.astype("f4")), strict=True):
+        assert_same_bits(mine, bits)
+
+
 def test_calls_with_loops_of_whole_arrays_make_no_march_record_anew(monkeypatch):
     program = wb.collective(backend="openmp", threads=1)(
         lambda x, most: while_loop(lambda v, n: n < most, lambda v, n: (2 * v, n + 1), (x, 0), at_most=60)

@@ -37,6 +37,9 @@ class OneCall(Protocol):
     def give(self, static: Static, values: Any) -> None:  # noqa: ANN401  # of NumPy, or of CuPy
         """The values of an array that the program reads, of its type and extents; they stay as they are."""
 
+    def dense(self, name: str, values: Array) -> Array:
+        """The values side by side in memory, if they are lent; name: of the copy, whose memory stays."""
+
     def set(self, name: str, value: Number) -> None:
         """The value of a param."""
 
@@ -85,23 +88,27 @@ class _Lending:
         self.set = instance.write_global
 
     def give(self, static: Static, values: Any) -> None:  # noqa: ANN401
-        """Lend the array; one that is strided, misaligned or not where the program runs is copied.
-
-        Memory of the copy stays for the next call: to get pages of the system takes ten times as long as to copy.
-        """
+        """Lend the array; one that is strided, misaligned or not where the program runs is copied."""
         if not isinstance(values, np.ndarray):
             if self._instance.on_device and not static.type.is_record:
                 self._instance.lend(static.name, values)
                 return
             values = to_host(static.name, values)
-        if not (values.flags.c_contiguous and values.flags.aligned):
-            copied = self._copies.get(static.name)
-            if copied is None:
-                wanted = f"a copy of {static.name}, {values.dtype} of shape {values.shape}"
-                copied = self._copies[static.name] = with_room(partial(np.empty, values.shape, values.dtype), wanted)
-            np.copyto(copied, values)
-            values = copied
-        self._instance.lend(static.name, values)
+        self._instance.lend(static.name, self.dense(static.name, values))
+
+    def dense(self, name: str, values: Array) -> Array:
+        """The array itself if it is dense and aligned, else a copy.
+
+        Memory of the copy stays for the next call: to get pages of the system takes ten times as long as to copy.
+        """
+        if values.flags.c_contiguous and values.flags.aligned:
+            return values
+        copied = self._copies.get(name)
+        if copied is None:
+            wanted = f"a copy of {name}, {values.dtype} of shape {values.shape}"
+            copied = self._copies[name] = with_room(partial(np.empty, values.shape, values.dtype), wanted)
+        np.copyto(copied, values)
+        return copied
 
     def run(self) -> None:
         """Run the program, which writes into arrays that nobody else has."""
@@ -156,6 +163,10 @@ class _Copying:
             self._sent.append((values, static.name))
         else:
             self._cells.take_cells(static.name, values)
+
+    def dense(self, name: str, values: Array) -> Array:
+        """The values as they are."""
+        return values
 
     def run(self) -> None:
         """Run the program."""

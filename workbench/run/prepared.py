@@ -80,6 +80,56 @@ class _Input:
 
 
 @dataclass(frozen=True, slots=True)
+class _SharedRows:
+    """Several inputs that are rows of one slice of an argument, as u[2:, 1:-1] and u[:-2, 1:-1] are.
+
+    It is copied once, if together they have as many rows as it has. columns: what all of them take of each row.
+    """
+
+    inputs: tuple[_Input, ...]
+    columns: tuple[slice, ...]
+
+    def give(self, instance: OneCall, arguments: Sequence[object]) -> None:
+        """Give each of them to the call."""
+        first = self.inputs[0]
+        array = value_at(arguments, first.path)
+        rows = [each.cuts[0][0] for each in self.inputs]
+        count = (first.shape or array.shape)[0]
+        is_fitting = isinstance(array, np.ndarray) and array.dtype == first.static.type.numpy
+        if not is_fitting or sum(len(range(*each.indices(count))) for each in rows) < count:
+            for each in self.inputs:
+                instance.give(each.static, each.of(arguments))
+            return
+        whole = array if first.shape is None else array.reshape(first.shape)
+        copied = instance.dense(f"{first.static.name} and others", whole[(slice(None), *self.columns)])
+        for each, part in zip(self.inputs, rows, strict=True):
+            instance.give(each.static, copied[part])
+
+
+def _with_shared_rows(inputs: Sequence[_Input]) -> tuple[list[_Input], list[_SharedRows]]:
+    """The inputs that are given one by one, and those that share rows."""
+    groups: dict[object, list[_Input]] = {}
+    for each in inputs:
+        groups.setdefault(_rows_of(each), []).append(each)
+    shared = [
+        _SharedRows(tuple(group), group[0].cuts[0][1:]) for key, group in groups.items() if key and len(group) > 1
+    ]
+    taken = {each.static.name for rows in shared for each in rows.inputs}
+    return [each for each in inputs if each.static.name not in taken], shared
+
+
+def _rows_of(given: _Input) -> object:
+    """What inputs share that are neighbouring rows of one slice; None for one of another kind."""
+    if given.positions is not None or given.elements is not None or len(given.cuts) != 1:
+        return None
+    rows, *columns = given.cuts[0]
+    if rows.step not in (None, 1) or all(each == slice(None) for each in columns):
+        return None
+    parts = tuple((each.start, each.stop, each.step) for each in columns)
+    return given.path, given.shape, given.static.type, parts
+
+
+@dataclass(frozen=True, slots=True)
 class _Output:
     """A static that is a result, and how its axes become those of the array that is returned."""
 
@@ -111,7 +161,7 @@ class Prepared:
         self._graph = graph = compiled.graph
         self._rebuild, self._function = function.rebuild, function
         self.traced = function.traced
-        self._inputs = [
+        inputs = [
             _Input(
                 graph.static(reading.static),
                 paths[reading.argument],
@@ -122,6 +172,7 @@ class Prepared:
             )
             for reading in function.readings
         ]
+        self._inputs, self._shared = _with_shared_rows(inputs)
         self._params = [(static.name, paths[static.name]) for static in graph.params]
         self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
         self._idle: list[OneCall] = []
@@ -139,6 +190,8 @@ class Prepared:
         try:
             for given in self._inputs:
                 instance.give(given.static, given.of(arguments))
+            for rows in self._shared:
+                rows.give(instance, arguments)
             for name, path in self._params:
                 instance.set(name, _number(name, value_at(arguments, path)))
             self._once(instance, arguments)
@@ -167,7 +220,8 @@ class Prepared:
     def _interpreted(self, arguments: Sequence[object]) -> list[Array]:
         """The meaning of the program: also where an axis has no element, for which nothing is compiled."""
         graph = self._graph
-        state = {given.static.name: to_host(given.static.name, given.of(arguments)) for given in self._inputs}
+        inputs = [*self._inputs, *(given for rows in self._shared for given in rows.inputs)]
+        state = {given.static.name: to_host(given.static.name, given.of(arguments)) for given in inputs}
         for name, path in self._params:
             state[name] = cast(np.asarray(_number(name, value_at(arguments, path))), graph.static(name).type)
         with np.errstate(all="ignore"):

@@ -27,8 +27,8 @@ class Together:
 class _Look:
     """What was found from a launch on, and what that depends on.
 
-    launches: as many as a chain may have. loops: of these launches, and earlier ones of which it was
-    asked whether they may move; of the latter some were free, the others members of chains before.
+    launches: as many as a chain may have. loops: of these launches, and earlier ones of which it was asked whether they
+    may move; of the latter some were free, the others members of chains before.
     """
 
     launches: tuple[Launch, ...]

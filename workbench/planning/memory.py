@@ -261,7 +261,7 @@ class _Placement:
             self.pool.labels[slot].append(name)
 
     def _due(self, number: int, kind: _Kind) -> Iterable[int]:
-        """The slots of a kind that no launch after `number` needs, the only ones that may be free.
+        """The slots of a kind that no launch after `number` or after its chain needs, the only ones that may be free.
 
         Those of fields come last, so that temporaries leave fields alone.
         """

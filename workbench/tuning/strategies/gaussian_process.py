@@ -26,7 +26,11 @@ Groups = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True)
 class GaussianProcess:
-    """A model of values at known places. `likelihood`: its logarithm with that of the prior, but for a constant."""
+    """A model of values at known places.
+
+    `lengths`: their logarithms, one a group of columns. `places`: the known ones, over the lengths. `likelihood`: its
+    logarithm with that of the prior, but for a constant.
+    """
 
     lengths: Matrix
     groups: Groups
@@ -43,7 +47,7 @@ class GaussianProcess:
         return covariance @ self.weights, np.sqrt(np.maximum(self.variance * unsure, 1e-12))
 
     def slope(self) -> Matrix:
-        """The gradient of the likelihood by the lengths."""
+        """The gradient of the likelihood by `lengths`."""
         scaled = math.sqrt(5.0) * _distances(self.places, self.places)
         inner = (np.outer(self.weights, self.weights) / self.variance - self.inverse) * (1.0 + scaled)
         inner *= np.exp(-scaled) * (5.0 / 6.0)

@@ -222,7 +222,7 @@ def _instead_of(given: object) -> str:
     meant = _ELSEWHERE.get(given.lower(), "") if isinstance(given, str) else ""
     if isinstance(given, int | float) and not isinstance(given, bool):
         meant = f"constant({given}) where the cells outside hold it, fixed({given}) where the face does"
-    if isinstance(given, tuple | list) and len(given) <= len("xyz") and all(each in NAMED for each in given):
+    if isinstance(given, tuple | list) and 0 < len(given) <= len("xyz") and all(each in NAMED for each in given):
         rules = (f'"{axis}": "{rule}"' for axis, rule in zip("xyz", given, strict=False))
         meant = f"{{{', '.join(rules)}}} for a rule along each axis"
     every = '"periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic()'

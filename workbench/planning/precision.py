@@ -20,7 +20,7 @@ def with_types(graph: Graph, meaning: Meaning, every: object, types: Mapping[str
     What a name was given before is replaced, and `every` replaces all. PlanError for names that nothing carries and
     for types that are not floats.
     """
-    leaves = isinstance(every, str) and not every
+    leaves = every is None or (isinstance(every, str) and not every)
     pairs = dict(meaning.precision) if leaves else {EVERY: _spelled(every)}
     for name, type_ in types.items():
         pairs.pop(name, None)  # later requests win where two names stand for one value

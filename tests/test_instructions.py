@@ -277,11 +277,11 @@ def test_a_global_that_differs_from_cell_to_cell_is_refused():
         emit_globals(Scope(1, NODES, frozenset(), {}, {}, CPP), (index,), NameBook(RESERVED))
 
 
-def with_sine(region):
-    """The same parameters and results, of a body in which the sine of the first parameter is computed too."""
+def with_tangent(region):
+    """The same parameters and results, of a body in which tanh of the first parameter is computed too."""
     first = next(i for i, n in enumerate(region.nodes) if isinstance(n.instruction, Load) and n.value_type.is_float)
-    sine = Node(Arith("sin"), (first,), F64, GLOBAL)
-    nodes = (*region.nodes[: first + 1], sine, *(moved(node, first) for node in region.nodes[first + 1 :]))
+    tangent = Node(Arith("tanh"), (first,), F64, GLOBAL)
+    nodes = (*region.nodes[: first + 1], tangent, *(moved(node, first) for node in region.nodes[first + 1 :]))
     results = tuple(result + (result > first) for result in region.results)
     return replace(region, nodes=nodes, results=results)
 
@@ -303,14 +303,14 @@ WITH_REGIONS = [kind for kind in KINDS if {"operator", "body"} & set(kind.__data
 
 @pytest.mark.parametrize("kind", WITH_REGIONS, ids=lambda kind: kind.__name__)
 def test_a_region_that_dd_cannot_compute_is_told_with_its_operator(kind):
-    """The program with a sine in each loop body, or in the function by which this kind combines floats."""
+    """The program with tanh in each loop body, or in the function by which this kind combines floats."""
     nodes = []
     for node in NODES:
         if type(node.instruction) is kind and node.type is F64:
             name, region = ("body", HALVED) if kind is Loop else ("operator", added())
-            node = replace(node, instruction=replace(node.instruction, **{name: with_sine(region)}))
+            node = replace(node, instruction=replace(node.instruction, **{name: with_tangent(region)}))
         nodes.append(node)
     graph = replace(GRAPH, kernels=(replace(GRAPH.kernels[0], nodes=tuple(nodes)),))
     verify(graph)
     told = without_dd(retype_as(graph, Precision({}, every=DD)))
-    assert told == (f"{TRAITS[kind].word} with sin computes in f64, because dd has no such operator",)
+    assert told == (f"{TRAITS[kind].word} with tanh computes in f64, because dd has no such operator",)

@@ -19,7 +19,7 @@ CELL = """
 u = field("u", boundary="periodic")
 left = u[-1] + u
 mean = 0.25 * (left + left[+1])
-u.next = mean + 1e-3 * sin(u)
+u.next = mean + 1e-3 * tanh(u)
 """
 START = np.sin(np.linspace(0, 6.28, 300))
 
@@ -45,7 +45,7 @@ def test_errors_are_those_of_a_precision_report(machine, tmp_path, monkeypatch, 
     assert {one.changes.count("f32") for one in study.individuals} >= {0, 2, 3}
     for one in study.individuals:
         report = machine.with_choices(from_json(one.choices)).precision_report(u=START, steps=5)
-        assert one.outcome.error == pytest.approx(report.largest_error, rel=0.01)  # dd has sin in f64
+        assert one.outcome.error == pytest.approx(report.largest_error, rel=0.01)  # dd has tanh in f64
     assert study.best.error == study.best.individual.outcome.error < 1e-5
     assert study.best.choices.meaning == from_json(study.best.individual.choices).meaning
 
@@ -136,7 +136,7 @@ def test_types_are_in_the_space_under_a_bound_only(machine):
         ({"bound": "small"}, "no relative error"),
         ({"bound": True}, "no relative error"),
         ({"bound": 1e-6, "steps": 0}, "no number of steps"),
-        ({"bound": 1e-20}, "line 5: sin computes in f64"),
+        ({"bound": 1e-20}, "line 5: tanh computes in f64"),
         ({"only": ["precision"]}, "there is nothing to tune that is called 'precision'"),
     ],
 )

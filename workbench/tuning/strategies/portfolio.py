@@ -24,7 +24,7 @@ ENGINES: Mapping[str, Callable[[SearchSpace, tuple[Point, ...], int], Strategy]]
 
 LEAD: Mapping[str, float] = {"surrogate": 1.0}
 """Those that lead, by their shares, until as many evaluations as a pass over all parameters takes gained nothing."""
-LEAD_TIED: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}  # without an outlook, sweeps alone change ties
+LEAD_BESIDE: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}  # sweeps alone change ties, and parts at a time
 WIDE = 64  # parameters above which no model sees far: there the sweep leads
 LEAD_WIDE: Mapping[str, float] = {"sweep": 1.0}
 LEAD_SEEN: Mapping[str, float] = {"surrogate": 1.0, "sweep": 2.0}  # unless an outlook says what they do
@@ -140,4 +140,4 @@ def _lead_in(space: SearchSpace) -> Mapping[str, float]:
     """Those that lead in a space, by their shares."""
     if len(space.parameters) > WIDE:
         return LEAD_WIDE if space.outlook is None else LEAD_SEEN
-    return LEAD_TIED if space.ties and space.outlook is None else LEAD
+    return LEAD_BESIDE if len(space.parts) > 1 or (space.ties and space.outlook is None) else LEAD

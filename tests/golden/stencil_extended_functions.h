@@ -219,11 +219,13 @@ STENCIL_FUNCTION dd dd_exp(dd a) {
     const double t208 = STENCIL_MATH floor(t3 * 0.5);
     const double t209 = exp2_of(t208);
     const double t210 = exp2_of(t3 - t208);
-    const double t211 = exp_of(a.hi);
-    const double t212 = t1 ? t211 : t207 * t209 * t210;
-    const bool t213 = is_finite(t212);
-    const double t214 = t213 ? (t1 ? 0.0 : (t206 - (t207 - t204)) * t209 * t210) : 0.0;
-    return dd{t213 ? t212 : t211, t214};
+    const double t211 = t207 * t209 * t210;
+    const double t212 = (t206 - (t207 - t204)) * t209 * t210;
+    const double t213 = t211 + t212;
+    const double t214 = exp_of(a.hi);
+    const double t215 = t1 ? t214 : t213;
+    const bool t216 = is_finite(t215);
+    return dd{t216 ? t215 : t214, t216 ? (t1 ? 0.0 : t212 - (t213 - t211)) : 0.0};
 }
 
 STENCIL_FUNCTION dd dd_log(dd a) {

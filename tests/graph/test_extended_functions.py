@@ -38,7 +38,8 @@ def ranges(name, draw, count):
     small = draw.uniform(-1, 1, count) * 2.0 ** draw.integers(-200, 2, count)
     match name:
         case "exp":
-            return draw.uniform(-744, 709.7, count), small
+            end_of_normal = draw.uniform(-709, -704, count)
+            return draw.uniform(-744, 709.7, count), end_of_normal, small
         case "log":
             near = 1 + draw.uniform(-1, 1, count) * 2.0 ** draw.integers(-52, -1, count)
             return draw.uniform(0.5, 2, count), near, 2.0 ** draw.uniform(-1074, 1024, count)

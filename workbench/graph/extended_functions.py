@@ -124,6 +124,7 @@ def _exp(a: Pair) -> Pair:
     power = _plus(p, a.hi.number(1.0))
     for factor in _power_of_two(n):
         power = _scaled(power, factor)
+    power = quick_two_sum(power.hi, power.lo)  # lo below 2^-1022 was rounded, up to half a unit of hi
     plain = a.hi.operation("exp")
     return finite_or(choose(outside, _alone(plain), power), plain)
 

@@ -1,14 +1,15 @@
 """Seconds of tracing and planning long programs; run: python tests/bench/bench_planning.py [nodes ...].
 
 Each program repeats one turn until it has about so many nodes. "work" is the effort of the search, which its budget
-bounds; times are of the processor and noisy, so look at the ratio from one size to the next. Garbage of tracing and of
-the program before is collected before planning begins.
+bounds; times are of the processor, planning's the median of five: look at the ratio from one size to the next. Garbage
+of tracing and of the program before is collected before planning begins.
 """
 
 import gc
 import sys
 import time
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -17,6 +18,7 @@ from workbench.planning import estimate
 from workbench.planning.passes import plan_graph
 
 SIZES = (200, 400, 800, 1600, 3200, 6400, 12800)
+REPEATS = 5
 HEAD = 'u = field("u", boundary="periodic")\nk = param("k", 0.1)\nv = u\nfor i in range({}):\n'
 PROGRAMS = {  # nodes a turn and what a turn does
     "one cell farther a turn": (7, "    v = v + k * (v[+1] - 2 * v + v[-1])"),
@@ -46,14 +48,17 @@ def main():
         print(f"{name}\n{'nodes':>8}{'trace s':>10}{'plan s':>10}{'ratio':>8}{'estimates':>11}{'work':>11}  ended")
         last = None
         for size in sizes:
-            efforts.clear()
             started = time.process_time()
             graph = wb.trace(HEAD.format(size // nodes) + turn + "\nu.next = v", name="long").graph
             traced = time.process_time() - started
-            gc.collect()
-            started = time.process_time()
-            plan = plan_graph(graph)
-            planned = time.process_time() - started
+            times = []
+            for _ in range(REPEATS):
+                efforts.clear()
+                gc.collect()
+                started = time.process_time()
+                plan = plan_graph(graph)
+                times.append(time.process_time() - started)
+            planned = median(times)
             ratio = f"{planned / last:8.1f}" if last else " " * 8
             last = planned
             print(

@@ -39,7 +39,7 @@ def test_what_follows_the_toolchains_flags():
     chain = replace(COMPILER.toolchain, system="Linux x86_64 glibc 2.36")
     assert build_flags(BuildChoices(), chain) == ()
     told = BuildChoices(("-O2",), vector_width=256)
-    assert build_flags(told, chain) == ("-O2", "-mprefer-vector-width=256")
+    assert build_flags(told, chain) == ("-O2", "-mprefer-vector-width=256", "-USTENCIL_SHIFTED")
     with pytest.raises(BuildError, match="vectors of 256 bits, which only compilers for x86"):
         build_flags(told, replace(chain, system="Linux aarch64 glibc 2.36"))
 

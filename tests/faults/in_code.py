@@ -45,6 +45,12 @@ OF_CODE = (
     Fault("a fused sum rounds its products first", "spelling", "codegen.folds",
           'f"{writer.target.math}fma({texts}, {lane})"', """f"{texts.replace(', ', ' * ')} + {lane}\"""",
           "run.test_fused_sums:test_lanes_hold_numbers_and_no_records"),
+    Fault("a neighbour in a vector is that of the next cell", "spelling", "templates",
+          "joined<count - 1>(line(i.first - count), own)", "joined<count - 2>(line(i.first - count), own)",
+          "codegen.test_vectors:test_results_have_the_bits_of_the_reference", ("-DSTENCIL_SHIFTED",)),
+    Fault("vectors go beyond the end of a row", "spelling", "templates",
+          "end = last & -count;", "end = (last + count - 1) & -count;",
+          "codegen.test_vectors:test_results_have_the_bits_of_the_reference", ("-DSTENCIL_SHIFTED",)),
     # -- expressions
     Fault("[P] the sign of a Shift is flipped", "expressions", "codegen.expressions",
           "return tuple(a - b for a, b in zip(offset, distance, strict=True))",

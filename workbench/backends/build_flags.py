@@ -16,4 +16,5 @@ def build_flags(choices: BuildChoices, toolchain: Toolchain) -> tuple[str, ...]:
             f"the choices ask for vectors of {choices.vector_width} bits, which only compilers for x86 can be told",
             advice="Leave vector_width at 0 on this machine.",
         )
-    return (*choices.flags, f"-mprefer-vector-width={choices.vector_width}")
+    # What is written in vectors has those of a cache line; the compiler makes others of loops cell by cell.
+    return (*choices.flags, f"-mprefer-vector-width={choices.vector_width}", "-USTENCIL_SHIFTED")

@@ -118,6 +118,14 @@ class InteriorCells:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorRows:
+    """Of a loop that may compute cells in vectors: the type of all its numbers, rows whose neighbours it reads."""
+
+    type: str
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
@@ -125,7 +133,8 @@ class Sweep:
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
     notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
     of type dd. stages: `cell`, cut at loops that cells make or at a fold's roots, or made quickly where that is of dd.
-    interior: of cells that read their neighbours at indices that are cut at the ends of a row.
+    interior: of cells that read their neighbours at indices that are cut at the ends of a row. vectors: of a loop
+    whose cells may be computed in vectors that hold neighbours along a row (codegen/vectors).
     """
 
     name: str = field(compare=False)
@@ -150,6 +159,7 @@ class Sweep:
     extended: bool = False
     stages: tuple[LoopStage, ...] = ()
     interior: InteriorCells | None = None
+    vectors: VectorRows | None = None
 
     @property
     def kind(self) -> str:

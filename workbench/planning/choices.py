@@ -89,7 +89,8 @@ class BuildChoices:
     """The C++ compiler and its flags; none of them changes a bit of any result.
 
     flags: of those that `workbench.planning.tunables` lists; they follow the workbench's own. compiler: "" for the
-    first that works. vector_width: bits of the vectors that the compiler prefers on x86, 0 for the widest.
+    first that works. vector_width: bits of the vectors that the compiler makes on x86; 0 for the widest, and for
+    neighbours that are shifted in registers where that is faster.
     """
 
     flags: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.turns import LoopStage, stages_of
+from workbench.codegen.vectors import in_vectors
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Join, Scatter
 from workbench.graph.types import DD
@@ -351,6 +352,7 @@ class _HostWriter(KernelWriter):
             before.update({a.node: numbered[a.node] for a in code.arrays if a.node in numbered})
             made = interior_cells(scope, code, (computed, read), (outputs, targets), fresh, before)
             sweep = replace(sweep, interior=made)
+        sweep = in_vectors(sweep)
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
 

@@ -43,6 +43,7 @@ class UnitContext:
     functions: bool
     elementary: bool
     roots: bool
+    vectors: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -57,7 +58,8 @@ def render_openmp(plan: Plan) -> Source:
     steady = has_steady_ghosts(plan)
     graph = plan.graph
     own = extends(plan), has_functions(plan), elementary.is_elementary(graph), elementary.calls(graph, {"rsqrt"})
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own)
+    vectors = any(sweep.vectors is not None for kernel in kernels for sweep in kernel.sweeps)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own, vectors)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
@@ -72,6 +74,7 @@ _OPENMP_HEADERS = (
     "stencil_sides.h",
     "stencil_team.h",
     "stencil_rows.h",
+    "stencil_vectors.h",
     "stencil_rolling.h",
     "stencil_ghosts.h",
     "stencil_images.h",

@@ -48,8 +48,8 @@ OF_CODE = (
     Fault("a neighbour in a vector is that of the next cell", "spelling", "templates",
           "joined<count - 1>(line(i.first - count), own)", "joined<count - 2>(line(i.first - count), own)",
           "codegen.test_vectors:test_results_have_the_bits_of_the_reference", ("-DSTENCIL_SHIFTED",)),
-    Fault("vectors go beyond the end of a row", "spelling", "templates",
-          "end = last & -count;", "end = (last + count - 1) & -count;",
+    Fault("the farthest neighbour in a vector is a nearer one", "spelling", "templates",
+          "joined<7>(own, line(i.first + count))", "joined<6>(own, line(i.first + count))",
           "codegen.test_vectors:test_results_have_the_bits_of_the_reference", ("-DSTENCIL_SHIFTED",)),
     # -- expressions
     Fault("[P] the sign of a Shift is flipped", "expressions", "codegen.expressions",

@@ -284,8 +284,7 @@ class Experiment:
             outcome = replace(outcome, phenotype=phenotype)
         if beside is not None:
             against = beside.number
-            if is_steady(outcome.beside):
-                paired = (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
+            paired = (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
         seconds = paired or outcome.seconds
         score = None if seconds is None else plan.cells / seconds
         changes = ", ".join(f"{name} = {value}" for name, value in plan.candidates.changes(begun.point).items())

@@ -53,6 +53,11 @@ def test_values_that_tell_nothing_end_a_study(mean, tmp_path, monkeypatch, value
         assert f"\nnothing can be tuned with these values: {cause}" in summarise_study(study).text()
 
 
+def test_study_of_another_process_that_has_begun_says_what_comes_first():
+    watched = Study(Path("none"), {"program": "mean"})
+    assert repr(watched) == "<Study mean watching: 0 tried, the reference and the start come first>"
+
+
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
     monkeypatch.setattr(Study, "waits_for", None)
     monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("runtime", tail="no room"))

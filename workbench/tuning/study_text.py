@@ -129,7 +129,9 @@ def _nothing(study: Study) -> str:
         return study.failure
     if failed := trouble(study):
         return f"nothing passed, {failed}"
-    return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
+    if study.individuals or not (study.running or study.watching):
+        return "nothing passed"
+    return "the reference and the start come first"
 
 
 def _time(study: Study) -> str:

@@ -42,6 +42,9 @@ _EXPORTS: dict[str, str] = {
     "unload_ipython_extension": "workbench.notebook.extension",
 }
 
+# What draws itself in a notebook and may be used before there is a machine, which brings what draws with it.
+_DRAWN = frozenset({"Study", "graph_from_text"})
+
 # Sub-packages that are reached as attributes, `workbench.solvers.heat`, without an import of their own.
 _ROOMS = frozenset({"programs", "solvers"})
 
@@ -54,6 +57,8 @@ def __getattr__(name: str) -> object:
         return import_module(f"workbench.{name}")
     if name not in _EXPORTS:
         raise _unknown(name)
+    if name in _DRAWN:
+        import_module("workbench.views.hooks").install()
     value: object = getattr(import_module(_EXPORTS[name]), name)
     globals()[name] = value
     return value

@@ -270,26 +270,26 @@ class Machine:
         tree: str | None = None,
         bound: float | None = None,
         steps: int = 10,
+        births: Mapping[str, float] | None = None,
         **values: object,
     ) -> Study:
         """Search for faster choices in the background; returns the study at once.
 
-        Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
-        timed; a crash, a hang or a wrong result does not end the study. shape and values: as in `simulate`. budget: a
-        number of evaluations, or a text such as "90 s" for the whole study. strategy: "portfolio" (all in turn),
-        "sweep", "independence", "paraiso", "surrogate", "random" or "exhaustive". path: the study's file, which a later
-        call continues; by default in the user's data folder. start: choices or machines to try first. only, fixed:
+        Every candidate is built, compared with the reference and timed in a process of its own; a crash, a hang or a
+        wrong result does not end the study. shape and values: as in `simulate`. budget: a number of evaluations, or a
+        text such as "90 s". strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso" (births: its mix,
+        such as {"mutation": 3, "crossover": 7}), "surrogate", "random" or "exhaustive". path: the study's file, which a
+        later call continues; else in the user's data folder. start: choices or machines to begin with. only, fixed:
         names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
-        candidates built at a time. tree: which choices depend on each other, names or sections in braces such as
-        "{{threads, tile}, {storage}}", or "derived" from the plan. bound: also tune float types ("precision"); a
-        candidate whose results after `steps` steps differ from those in dd by more than this, relative to their largest
-        magnitude, fails, and choices="best" never uses such types. Raises TuningError, and errors of `simulate`.
+        candidates built at a time. tree: what depends on each other, as "{{threads, tile}, {storage}}", or "derived"
+        from the plan. bound: also tune float types ("precision"); results after `steps` steps then differ from those in
+        dd by at most this, relative to their largest magnitude. Raises TuningError, and errors of `simulate`.
         """
         from workbench.tuning.study import begin_prepared
         from workbench.tuning.tune import TuningRequest, prepare_study
 
-        file, on = os.fspath(path) if path else None, backend or self.backend
-        how = TuningRequest(budget, on, strategy, seed, file, start, only, fixed, threads, workers, tree, bound, steps)
+        on, rest = backend or self.backend, (threads, workers, tree, bound, steps, births)
+        how = TuningRequest(budget, on, strategy, seed, path, start, only, fixed, *rest)
         return begin_prepared(prepare_study(self.graph, self.choices, values, shape, how))
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

@@ -34,7 +34,8 @@ def test_a_run_that_was_waited_for_until_an_interrupt_still_runs():
     with pytest.raises(KeyboardInterrupt):
         work.interrupted()
     assert work.running
-    assert work.wait(0.01).state == "running"
+    assert work.wait(0.01).state == "stopping"
+    assert work.pause().resume().state == "stopping"
     work.may_end.set()
     assert work.stop().wait(60).state == "stopped"
     wait_for(lambda: not work.running)

@@ -1,5 +1,6 @@
 """Ledgers: rows come back as they were added, files of earlier versions are read and taken over, readers follow."""
 
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -211,9 +212,23 @@ def test_place_where_no_study_can_be_kept_is_refused_and_left_alone(tmp_path):
             open_ledger(path)
     with pytest.raises(TuningError, match="is no study"):
         open_ledger(notes)
-    with pytest.raises(TuningError, match="there is no study"):
+    with pytest.raises(TuningError, match="is a folder\nPass path= with a file in it"):
         open_ledger(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_file_that_may_only_be_read_is_read_and_not_gone_on_with(tmp_path, monkeypatch):
+    """As on a disk that is mounted so, where SQLite can put nothing beside it."""
+    path = tmp_path / "s.sqlite"
+    with open_ledger(path) as ledger:
+        ledger.add(individual(1))
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with read_ledger(path) as ledger:
+        assert len(ledger.individuals()) == 1
+        assert sorted(tmp_path.iterdir()) == before
+    with pytest.raises(TuningError, match=r"no study can be kept at .*: the file is for reading only"):
+        open_ledger(path)
 
 
 def test_looks_at_a_file_keep_nobody_from_writing(tmp_path):

@@ -48,6 +48,15 @@ def test_derived_tree_puts_launch_numbers_of_a_loop_together(blur):
     assert sorted(space.tree.flatten()) == sorted(parameter.name for parameter in space.parameters)
 
 
+def test_choices_of_few_values_come_first():
+    """A short study has tried steps in tiles before it knows all tiles of a single step."""
+    space = space_of(wave.machine(2), "openmp", extents=(64, 64), most_threads=2).space
+    rank = {parameter.name: parameter.rank for parameter in space.parameters}
+    names = ["schedule", "threads", "depth", "tile", "vector_width", "flags"]
+    assert sorted(reversed(names), key=rank.get) == names
+    assert all(rank[name] > rank["flags"] for name in rank if name.startswith(("storage", "barrier")))
+
+
 def test_rows_of_a_task_are_a_part_with_the_seconds_of_its_loop(tmp_path, short_races):
     """A thread notes what it did for each loop; a search changes the tiles of all loops in the same runs."""
     text = 'u = field("u", boundary="periodic")\nmean = u[-1, 0] - u[0, 1]\nu.next = 0.5 * (mean[-1, 0] + mean[0, 1])'

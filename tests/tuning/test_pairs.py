@@ -148,6 +148,29 @@ def test_a_candidate_that_takes_long_now_and_then_makes_no_other_look_fast(tmp_p
     assert [one.first_seconds for one in individuals] == pytest.approx([10.0, 6.0, 4.0, 5.0, 5.0])
 
 
+def test_a_start_that_was_measured_under_load_makes_no_other_look_fast(tmp_path):
+    """It took ten times as long then; later it has a quiet moment in one turn of seven, and others have one, too."""
+    landscape = read_landscape(FOLDER / "jac3d.npz")
+    points = list(landscape.space)[:4]
+    seconds = dict(zip(map(json.dumps, points), (1.0, 1.5, 0.8, 1.0), strict=True))
+
+    class Busy(Replayer):
+        def _measure(self, text):
+            turns = count()
+            return lambda: seconds[text] * (1.0 if self.later and next(turns) % 7 == 3 else 10.0)
+
+        def evaluate(self, text, *, against, **asked):
+            self.later = bool(against)
+            return super().evaluate(text, against=against, **asked)
+
+    individuals = tried_in_order(points, Busy(landscape), landscape, tmp_path)
+    assert [one.against for one in individuals] == [0, 1, 1, 3]
+    assert [one.first_seconds for one in individuals] == pytest.approx([10.0, 15.0, 8.0, 10.0])
+    assert individuals[2].hoped == individuals[2].first_seconds
+    assert individuals[2].confirmed == pytest.approx(80.0)  # by its second moment
+    assert min(individuals[2].samples) == pytest.approx(8.0)
+
+
 class Loaded(Replayer):
     """jac3d on a machine whose load changes every few seconds, and takes up to three times as long then.
 

@@ -1,6 +1,9 @@
 """What a study says of itself before it has a result, and after a budget that was too short."""
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +51,11 @@ def test_values_that_tell_nothing_end_a_study(mean, tmp_path, monkeypatch, value
             study.wait(300)
         assert f"failed: 1 tried, nothing can be tuned with these values: {cause}" in repr(study)
         assert f"\nnothing can be tuned with these values: {cause}" in summarise_study(study).text()
+
+
+def test_study_of_another_process_that_has_begun_says_what_comes_first():
+    watched = Study(Path("none"), {"program": "mean"})
+    assert repr(watched) == "<Study mean watching: 0 tried, the reference and the start come first>"
 
 
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
@@ -105,6 +113,29 @@ def test_mixed_types_are_listed():
     changes = "precision of a = f64, precision of b = f32"
     one = Individual(7, (1, 0), "", changes, "sweep", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
     assert f", by {changes} (" in repr(Best(one, 2.0, 1.5, about))
+
+
+@pytest.mark.parametrize(("load", "varies"), [(1.05, False), (9.0, True)])
+def test_study_on_a_busy_machine_says_that_times_vary(load, varies):
+    """Half of the measurements of the start, beside which others are measured, take so many times its least."""
+    space = {"tunables": ["tile"], "labels": ["tile"], "values": [["1", "2", "3", "4"]]}
+    study = Study(Path("none"), {"program": "mean", "backend": "openmp", "extents": (64,), **space})
+    for number in (1, 2, 3, 4):
+        found = Outcome("success", (1.0,) * 7, beside=(1.0, 1.0, *[load] * 5) if number > 1 else ())
+        study._take(Individual(number, (number - 1,), "", "", "sweep", "start", (), found, 64.0, 0, 0.0, against=1))
+    assert repr(study).endswith(", times vary 9-fold>") == varies
+    said = "half of the measurements of one individual took more than 9 x its least, as other work runs here"
+    assert (said in summarise_study(study).text()) == varies
+
+
+def test_study_is_drawn_where_there_was_no_machine_before(tmp_path):
+    """A notebook that looks at the study of another one."""
+    rows = tuple(ConfigurationRow((at,), "success", (at / 1e5,)) for at in (32, 64))
+    keep_table(MeasurementTable("foreign", "gpu", (), {"block": (32, 64)}, rows), tmp_path / "s.sqlite")
+    code = f"import workbench; print(*workbench.Study.attach({str(tmp_path / 's.sqlite')!r})._repr_mimebundle_())"
+    called = [sys.executable, "-c", code]
+    found = subprocess.run(called, check=True, cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert "image/png" in found.stdout.split()
 
 
 def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):

@@ -9,7 +9,7 @@ from typing import Literal, Self
 from workbench.arguments import explains_arguments
 from workbench.errors import TuningError
 
-State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
+State = Literal["running", "paused", "stopping", "done", "stopped", "failed", "watching"]
 
 
 @explains_arguments
@@ -51,16 +51,14 @@ class BackgroundTask:
         """Begin nothing more after what is under way, until `resume`. TuningError if another process runs it."""
         self._check_own()
         self._go.clear()
-        if self.running:
-            self._set("paused")
+        self._say("paused")
         return self
 
     def resume(self) -> Self:
         """Go on after `pause`. TuningError if another process runs it."""
         self._check_own()
         self._go.set()
-        if self.running:
-            self._set("running")
+        self._say("running")
         return self
 
     def stop(self) -> Self:
@@ -68,6 +66,7 @@ class BackgroundTask:
         self._check_own()
         self._stop.set()
         self._go.set()
+        self._say("stopping")
         return self
 
     def wait(self, timeout: float | None = None) -> Self:
@@ -84,6 +83,15 @@ class BackgroundTask:
             if self.error is not None:
                 raise self.error
         return self
+
+    def _say(self, state: State) -> None:
+        """Change the state of what still works; what stops goes on stopping."""
+        with self._changed:
+            if self.state not in ("running", "paused"):
+                return
+            self.state = state
+            self._changed.notify_all()
+        self._tell()
 
     def _check_own(self) -> None:
         if self.state == "watching":

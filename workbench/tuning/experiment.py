@@ -17,6 +17,7 @@ from workbench.tuning.race import MUCH, ROUNDS, finalists, is_steady
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.setup import Setup
+from workbench.tuning.strategies.paraiso import Birth
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import AT_START, TIMED, Individual, Outcome, Race
 
@@ -76,8 +77,8 @@ class ExperimentPlan:
     """What a study does.
 
     evaluator: opens what measures. cells: of a step, for scores. timeout_floor: seconds for one evaluation (build,
-    comparison, measurements); more if one that passed took more than a third of it. begun: when the budget began, by
-    the monotonic clock.
+    comparison, measurements); more if one that passed took more than a third of it. births: the mix of "paraiso", if it
+    is not the usual one. begun: when the budget began, by the monotonic clock.
     """
 
     candidates: Candidates
@@ -89,6 +90,7 @@ class ExperimentPlan:
     start: tuple[Point, ...] = ()
     workers: int = 1
     timeout_floor: float = 60.0
+    births: Mapping[Birth, float] | None = None
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -181,12 +183,12 @@ class Experiment:
         described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
         described += [] if outlook is None else ["outlook"]  # by which other points are measured than without one
         described += [] if plan.candidates.space.launches is None else ["launches"]
+        described += [] if plan.births is None else [plan.births]
         self._base = self.ledger.search_base(described, len(self._individuals))
         known = {one.point: one.score for one in self._individuals[: self._base]}
         costs = {one.point: self._costs(one.point, one.outcome) for one in self._individuals}
-        search = Search(
-            make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known, costs, outlook
-        )
+        strategy = make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed, plan.births)
+        search = Search(strategy, known, costs, outlook)
         search.go_on(
             Told(one.point, one.score, one.asked, one.after, costs[one.point])
             for one in self._individuals[self._base :]
@@ -282,8 +284,7 @@ class Experiment:
             outcome = replace(outcome, phenotype=phenotype)
         if beside is not None:
             against = beside.number
-            if is_steady(outcome.beside):
-                paired = (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
+            paired = (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
         seconds = paired or outcome.seconds
         score = None if seconds is None else plan.cells / seconds
         changes = ", ".join(f"{name} = {value}" for name, value in plan.candidates.changes(begun.point).items())

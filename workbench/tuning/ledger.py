@@ -150,9 +150,15 @@ def open_ledger(path: Path) -> Ledger:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _unwritable(path, str(error.strerror)) from None
+    if path.is_dir():
+        raise TuningError(
+            f"{path} is a folder", advice=f"Pass path= with a file in it, such as {path / 'study.sqlite'}."
+        )
     if path.exists():
         read_ledger(path).close()  # what is no study is refused before a lock lies beside it
+        if not os.access(path, os.W_OK):
+            raise _unwritable(path, "the file is for reading only")
     if (kind := _file_system(path.parent)) in _NETWORK:
         raise TuningError(
             f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold",
@@ -161,7 +167,7 @@ def open_ledger(path: Path) -> Ledger:
     try:
         lock = os.open(_lock_name(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _unwritable(path, str(error.strerror)) from None
     if not any(_locked(lock, fcntl.LOCK_EX) for _ in range(_TRIES)):
         os.close(lock)
         raise TuningError(
@@ -179,10 +185,8 @@ def open_ledger(path: Path) -> Ledger:
     return Ledger(connection, path, lock)
 
 
-def _unwritable(path: Path, error: OSError) -> TuningError:
-    return TuningError(
-        f"no study can be kept at {path}: {error.strerror}", advice="Pass path= with a file in a folder of yours."
-    )
+def _unwritable(path: Path, why: str) -> TuningError:
+    return TuningError(f"no study can be kept at {path}: {why}", advice="Pass path= with a file in a folder of yours.")
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -225,12 +229,18 @@ def read_ledger(path: Path) -> Ledger:
     path = path.expanduser().absolute()
     if not path.is_file():
         raise TuningError(f"there is no study at {path}", advice="Pass the path of a study that was begun.")
-    connection = _connected(path, f"file:{_quoted(path)}?mode=ro")
+    address = f"file:{_quoted(path)}?mode=ro"
+    connection = _connected(path, address + "&immutable=1" if _is_left_alone(path) else address)
     with _refusing(path):
         _check(connection, path)
         if version_of(connection) < VERSION:
             connection = _migrated_copy(connection)
     return Ledger(connection, path, None)
+
+
+def _is_left_alone(path: Path) -> bool:
+    """Whether nobody writes to a file, in a folder where SQLite cannot make the files by which it would notice."""
+    return not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
 
 
 def _connected(path: Path, address: str) -> sqlite3.Connection:

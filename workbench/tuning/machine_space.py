@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, Section] = {
 
 _LAUNCHING = ("L", "F", "B")  # sections whose settings leave the loops of a plan as they are
 _RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
+_MOST_VALUES = 100  # of a choice, which its rank tells apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     if not tunables and not precise:
         raise TuningError("nothing is left to tune", advice="Name fewer choices as fixed, or more in only=.")
     parameters = tuple(
-        TuningParameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section], row.label)
+        TuningParameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _rank(row, settings), row.label)
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
@@ -255,6 +256,11 @@ def _excess(row: Tunable, value: Setting, most_threads: int, widest: int) -> boo
     """Whether a number is of more than the machine has."""
     most = {"threads": most_threads or MOST, "vector_width": widest}.get(row.name)
     return most is not None and isinstance(value, int) and value > most
+
+
+def _rank(row: Tunable, settings: tuple[Setting, ...]) -> int:
+    """By section; in a section a choice of few values comes first, as it takes few evaluations to know it."""
+    return _RANKS[row.section] * _MOST_VALUES + min(len(settings), _MOST_VALUES - 1)
 
 
 def _is_ordered(settings: tuple[Setting, ...]) -> bool:

@@ -206,7 +206,7 @@ class Study(BackgroundTask):
 
         None if another process measures, if nothing is measured, or if the first evaluation has not ended yet.
         """
-        if self._plan is None or not self.running:
+        if self._plan is None or not self.running or self._stop.is_set():
             return None
         begin, before = self._began
         elapsed, done = time.monotonic() - begin, len(self.individuals) - before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import isfinite, prod
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from workbench.amounts import error_text, seconds_text, span_text
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
     from workbench.tuning.trials import Individual
 
+MUCH_VARIED = 2.0
+"""Of `variation`: what little else runs on a machine does not reach."""
+
+_TELLING = 20  # measurements that tell how much they vary
 _MOST_OTHERS = 3  # values of other types that are named beside a type that all others have
 _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
@@ -27,6 +32,8 @@ def study_text(study: Study) -> str:
         found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
     if best is not None and study.failure:
         found += f", {study.failure}"
+    if best is not None and variation(study) >= MUCH_VARIED:
+        found += f", times vary {variation(study):.0f}-fold"
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
     program, tried = study.about.get("program", ""), len(study.individuals)
     return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
@@ -88,6 +95,23 @@ def trouble(study: Study) -> str:
     return f"the start failed ({first.status})" + (f": {said}" if said else "")
 
 
+def variation(study: Study) -> float:
+    """Times its least that half of the measurements of one individual take, as other work slows them; 1 for none.
+
+    It is the individual that was measured most often, as others take turns with it.
+    """
+    samples: dict[int, list[float]] = {}
+    for one in study.individuals:
+        if not one.same_as:
+            samples.setdefault(one.number, []).extend(one.outcome.samples)
+            samples.setdefault(one.against, []).extend(one.outcome.beside)
+    for race in study.races:
+        for number, found in race.samples:
+            samples.setdefault(number, []).extend(found)
+    most = max(samples.values(), key=len, default=[])
+    return median(most) / min(most) if len(most) >= _TELLING else 1.0
+
+
 def left_text(seconds: float) -> str:
     """So many seconds of a budget in words."""
     return f"about {span_text(seconds)} left" if seconds else "the budget has ended"
@@ -105,7 +129,9 @@ def _nothing(study: Study) -> str:
         return study.failure
     if failed := trouble(study):
         return f"nothing passed, {failed}"
-    return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
+    if study.individuals or not (study.running or study.watching):
+        return "nothing passed"
+    return "the reference and the start come first"
 
 
 def _time(study: Study) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from workbench.tuning.race import lower_quartile, raced_seconds
+from workbench.tuning.race import is_steady, lower_quartile, raced_seconds
 from workbench.tuning.search_space import Point
 
 Status = Literal["success", "constraint", "compile", "runtime", "correctness", "timeout"]
@@ -53,8 +53,14 @@ class Outcome:
 
     @property
     def ratio(self) -> float | None:
-        """Its time over that of the individual beside it, as load moves both; None where it was alone."""
-        return lower_quartile(self.samples) / lower_quartile(self.beside) if self.samples and self.beside else None
+        """Its time over that of the individual beside it, as load moves both; None where it was alone.
+
+        The least of both where that one took its own time in few of its turns, as their quartile is not its own then.
+        """
+        if not self.samples or not self.beside:
+            return None
+        typical = lower_quartile if is_steady(self.beside) else min
+        return typical(self.samples) / typical(self.beside)
 
     @property
     def confirmed(self) -> float | None:
@@ -102,6 +108,8 @@ class Individual:
     @property
     def confirmed(self) -> float | None:
         """Seconds of a step that no single moment has given; None if it failed."""
+        if self.paired and not is_steady(self.outcome.beside):
+            return self.paired * (self.outcome.confirmed or 0.0) / (self.outcome.seconds or 1.0)
         return self.paired or self.outcome.confirmed
 
     @property
@@ -109,6 +117,8 @@ class Individual:
         """Seconds of a step if its least sample is what it takes; None if it failed."""
         if not self.paired or not self.outcome.samples:
             return self.outcome.seconds
+        if not is_steady(self.outcome.beside):
+            return self.paired
         return self.paired * min(self.outcome.samples) / lower_quartile(self.outcome.samples)
 
     @property
@@ -117,6 +127,8 @@ class Individual:
         if self.finals or not self.paired or self.outcome.ratio is None:
             return self.finals or self.outcome.samples
         unit = self.paired / self.outcome.ratio  # seconds of what was beside it
+        if not is_steady(self.outcome.beside):
+            return tuple(unit * own / min(self.outcome.beside) for own in self.outcome.samples)
         return tuple(unit * own / other for own, other in zip(self.outcome.samples, self.outcome.beside, strict=True))
 
     @property

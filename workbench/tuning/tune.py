@@ -34,6 +34,7 @@ from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
 from workbench.tuning.search_space import Point
 from workbench.tuning.setup import Setup, new_folder, write_setup
+from workbench.tuning.strategies.paraiso import read_births
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.tile_space import STEPWISE, is_tiling
 from workbench.tuning.wisdom import Environment, StudyResult, environment_of, keep_or_warn
@@ -60,7 +61,7 @@ class TuningRequest:
     backend: str = "auto"
     strategy: str = "portfolio"
     seed: int = 0
-    path: str | Path | None = None
+    path: str | os.PathLike[str] | None = None
     start: object = ()
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
@@ -69,6 +70,7 @@ class TuningRequest:
     tree: str | None = None
     bound: float | None = None
     steps: int = 10
+    births: object = None
 
 
 def prepare_study(
@@ -95,7 +97,8 @@ def prepare_study(
         extents=initial.extents, threads=request.threads,
     )  # fmt: skip
     start = tuple(_point_of(space, one, number) for number, one in enumerate(_choices_of(request.start)))
-    make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs
+    births = None if request.births is None else read_births(request.births)
+    make_strategy(request.strategy, space.space, start, request.seed, births)  # refuses what is wrong before it runs
     if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
             f"strategy={request.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
@@ -123,6 +126,7 @@ def prepare_study(
             start,
             request.workers,
             TIMEOUT_FLOOR,
+            births,
             begun,
         )
         environment = environment_of(space.key, backend, request.threads)

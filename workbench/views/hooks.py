@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.graph.display_hook import Bundle, set_drawer
 from workbench.run import viewing
-from workbench.run.simulation import Simulation
+
+if TYPE_CHECKING:
+    from workbench.run.simulation import Simulation
 
 
 def install() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from workbench.tuning.strategies.gaussian_process import _model, fitted, usual_lengths
+from workbench.tuning.strategies.gaussian_process import _ROWS, _model, fitted, usual_lengths
 
 GROUPS = np.array([0, 1, 1, 1, 2])
 
@@ -37,6 +37,18 @@ def test_lengths_tell_which_parameter_matters(measured):
         lengths = fitted(places, GROUPS, values, lengths).lengths
     matters, *others = np.exp(lengths)
     assert matters < min(others) / 2
+
+
+def test_places_are_told_as_each_by_itself(measured):
+    """They are computed some at a time."""
+    places, values = measured
+    model = fitted(places, GROUPS, values, usual_lengths(GROUPS))
+    many = np.random.default_rng(5).uniform(0, 4, (2 * _ROWS + 3, 5))
+    expected, deviation = model.at(many)
+    assert expected.shape == deviation.shape == (len(many),)
+    for at in (0, _ROWS - 1, _ROWS, 2 * _ROWS, len(many) - 1):
+        alone = np.concatenate(model.at(many[at : at + 1]))
+        assert alone == pytest.approx([expected[at], deviation[at]], rel=1e-9)  # sums in another order
 
 
 def test_model_goes_through_what_is_known(measured):

@@ -19,6 +19,7 @@ _SPREAD = 1.0  # of the logarithms of lengths then, as a standard deviation
 _STEPS = 4  # along the gradient of the likelihood, each time that a model is made
 _FIRST_STEP, _LONGEST_STEP = 0.5, 1.0  # of a logarithm
 _LONGER, _SHORTER = 1.5, 0.3  # what a step is multiplied by after one that was good, or not
+_ROWS = 256  # places at a time: their covariances with 200 known ones are 400 kB
 Matrix = NDArray[np.floating[Any]]
 Groups = NDArray[np.integer[Any]]
 """Number of the length of each column of places."""
@@ -42,6 +43,11 @@ class GaussianProcess:
 
     def at(self, places: Matrix) -> tuple[Matrix, Matrix]:
         """Expected values at other places, and their standard deviations."""
+        found = [self._some(places[first : first + _ROWS]) for first in range(0, len(places), _ROWS)]
+        return np.concatenate([mean for mean, _ in found]), np.concatenate([deviation for _, deviation in found])
+
+    def _some(self, places: Matrix) -> tuple[Matrix, Matrix]:
+        """The same of so few places that all that is computed of them stays in a cache."""
         covariance = _matern(_distances(places / np.exp(self.lengths)[self.groups], self.places))
         unsure = 1.0 - np.einsum("ij,ij->i", covariance @ self.inverse, covariance)
         return covariance @ self.weights, np.sqrt(np.maximum(self.variance * unsure, 1e-12))
@@ -70,11 +76,12 @@ def fitted(places: Matrix, groups: Groups, values: Matrix, lengths: Matrix) -> G
     found = _model(places, groups, values, lengths)
     slope = found.slope()
     step = _FIRST_STEP / max(float(np.abs(slope).max(initial=0.0)), 1e-9)
-    for _ in range(_STEPS):
+    for steps_left in reversed(range(_STEPS)):
         moved = found.lengths + np.clip(step * slope, -_LONGEST_STEP, _LONGEST_STEP)
         other = _model(places, groups, values, moved)
         if other.likelihood > found.likelihood:
-            found, slope, step = other, other.slope(), _LONGER * step
+            found, step = other, _LONGER * step
+            slope = found.slope() if steps_left else slope
         else:
             step *= _SHORTER
     return found

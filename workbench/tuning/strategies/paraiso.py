@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.errors import TuningError
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import PointOrigin
 
@@ -152,6 +154,22 @@ class Paraiso:
             if len(chosen) < count:
                 chosen.setdefault(one.point, one)
         return sorted(chosen.values(), key=lambda one: -(one.score or 0.0))
+
+
+def read_births(given: object) -> dict[Birth, float]:
+    """A mix of births as a user gives it: weights by name, and 0 for what is not named. TuningError for no mix."""
+    mix = given if isinstance(given, Mapping) else {}
+    weights = {kind: mix.get(kind, 0) for kind in EQUAL_BIRTHS}  # in this order, in which they are drawn
+    if set(mix) <= set(weights) and any(weights.values()) and all(map(_is_weight, weights.values())):
+        return {kind: float(weight) for kind, weight in weights.items()}
+    raise TuningError(
+        f"births={reprlib.repr(given)} gives no weights of {', '.join(weights)}",
+        advice='Pass shares from 0, such as births={"mutation": 3, "crossover": 7}.',
+    )
+
+
+def _is_weight(weight: object) -> bool:
+    return isinstance(weight, int | float) and not isinstance(weight, bool) and 0 <= weight < math.inf
 
 
 def _mutated(draw: random.Random, space: SearchSpace, parents: list[ScoredPoint], weights: list[float]) -> Point:

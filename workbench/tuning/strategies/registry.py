@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from workbench.errors import TuningError
@@ -10,7 +10,7 @@ from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
-from workbench.tuning.strategies.paraiso import Paraiso
+from workbench.tuning.strategies.paraiso import Birth, Paraiso
 from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import CoordinateSweep
@@ -41,8 +41,14 @@ STRATEGIES: dict[str, StrategyRow] = {
 }
 
 
-def make_strategy(name: str, space: SearchSpace, start: tuple[Point, ...], seed: int) -> Strategy:
-    """A strategy by its name. TuningError lists the names."""
+def make_strategy(
+    name: str, space: SearchSpace, start: tuple[Point, ...], seed: int, births: Mapping[Birth, float] | None = None
+) -> Strategy:
+    """A strategy by its name; births: the mix of "paraiso". TuningError lists the names."""
     if name not in STRATEGIES:
         raise TuningError(f"there is no strategy {name!r}", advice=f"Use one of {', '.join(STRATEGIES)}.")
-    return STRATEGIES[name].make(space, start, seed)
+    if births is None:
+        return STRATEGIES[name].make(space, start, seed)
+    if name != "paraiso":
+        raise TuningError(f"strategy={name!r} takes no births", advice='Leave out births=, or use strategy="paraiso".')
+    return Paraiso(space, start, seed, births)

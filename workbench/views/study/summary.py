@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from workbench.amounts import counted, error_text, scaled, seconds_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
-from workbench.tuning.study_text import changes_text, left_text, trouble
+from workbench.tuning.study_text import MUCH_VARIED, changes_text, left_text, trouble, variation
 from workbench.tuning.trials import AT_START, Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
@@ -90,6 +90,7 @@ class StudySummary:
     `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
     `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them. `loops`: what each loop
     of the best took beside the start's, in words.
+    `varies`: times its least that half of the measurements of one individual take.
     `waits_for`: the process of another study that measures meanwhile. `trouble`: what ended this one, or was wrong with
     its start.
     """
@@ -113,6 +114,7 @@ class StudySummary:
     loops: str = ""
     waits_for: int | None = None
     trouble: str = ""
+    varies: float = 1.0
 
     @property
     def unit(self) -> str:
@@ -141,14 +143,12 @@ class StudySummary:
         if self.trouble:
             lines.append(self.trouble)
         if self.best is not None and self.best.score is not None:
-            rate = _GIGA * self.best.score
-            speed = scaled(rate, "cells/s") if prod(self.extents) > 1 else seconds_text(1 / rate)
-            found = f"{speed}, {self.gain:.2f} x the start"
-            if self.best.share is not None:
-                found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
-            if self.best.error is not None:
-                found += f", error {error_text(self.best.error)}"
-            lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
+            lines.append(self._best_line(self.best, self.best.score))
+        if self.varies >= MUCH_VARIED:
+            lines.append(
+                f"times vary: half of the measurements of one individual took more than {self.varies:.0f} x its least, "
+                "as other work runs here; scores and gains are rough"
+            )
         if self.loops:
             lines.append(self.loops)
         if self.bound:
@@ -160,6 +160,16 @@ class StudySummary:
         if self.race is not None:
             lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
         return "\n".join(filter(None, (*lines, self.chosen.text(), self.launches.text())))
+
+    def _best_line(self, best: IndividualMark, score: float) -> str:
+        rate = _GIGA * score
+        speed = scaled(rate, "cells/s") if prod(self.extents) > 1 else seconds_text(1 / rate)
+        found = f"{speed}, {self.gain:.2f} x the start"
+        if best.share is not None:
+            found += f", {100 * best.share:.0f} % of what the ceilings allow"
+        if best.error is not None:
+            found += f", error {error_text(best.error)}"
+        return f"best: number {best.number}, {found}: {best.changes or 'the start itself'}"
 
 
 def summarise_study(study: Study) -> StudySummary:
@@ -195,6 +205,7 @@ def summarise_study(study: Study) -> StudySummary:
         _loops(individuals, best),
         study.waits_for,
         trouble(study),
+        variation(study),
     )
 
 

@@ -69,8 +69,12 @@ def test_stages_take_up_what_they_use():
     assert stages_at_roots((Statement("const float b = 2.0f * reciprocal_sqrt(a);", (0,)),)) == ()
 
 
-@pytest.mark.parametrize(("dtype", "lanes"), [("f32", 32), ("f64", 16)])
-def test_targets_side_by_side_are_128_bytes(dtype, lanes):
+@pytest.mark.parametrize(("dtype", "number"), [("f32", "float"), ("f64", "double")])
+def test_targets_side_by_side_are_those_of_the_processor(dtype, number):
     machine = wb.trace(CELL.format(dtype=dtype), name="roots")
-    assert f"constexpr int lanes = {lanes};" in render(machine.plan("openmp"), "openmp").text
+    text = render(machine.plan("openmp"), "openmp").text
+    assert f"constexpr int lanes = lanes_of_roots<{number}>;" in text
+    assert f"cut_lanes(shape_i, grown, team.size, lanes_of_roots<{number}>)" in text
+    chosen = render(machine.with_choices(lanes=64).plan("openmp"), "openmp").text
+    assert "constexpr int lanes = 64;" in chosen
     assert "constexpr int lanes = 8;" in render(machine.with_choices(lanes=8).plan("openmp"), "openmp").text

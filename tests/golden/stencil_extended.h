@@ -25,6 +25,15 @@ template <> struct is_float<dd> {
     static constexpr bool value = true;
 };
 
+// a + b by the units that multiply. The bits are the same: a * 1.0 is exact, and the sum is rounded once.
+STENCIL_FUNCTION double by_fma(double a, double b) {
+#if defined(__x86_64__) && defined(__FMA__) && !defined(STENCIL_CUDA_H)
+    return STENCIL_MATH fma(a, 1.0, b);
+#else
+    return a + b;
+#endif
+}
+
 STENCIL_FUNCTION dd dd_add(dd a, dd b) {
     const double t1 = a.hi + b.hi;
     const double t2 = t1 - a.hi;

@@ -5,7 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.errors import TraceError
+from workbench.errors import FieldError, TraceError
 
 COUNT, BOX = 37, 4.0
 PLACES = np.random.default_rng(7).uniform(0, BOX, (3, COUNT))
@@ -310,3 +310,10 @@ a += r**3 / size("sources") * d
     inwards = (found["a"] * ways[0]).sum(axis=0)
     np.testing.assert_allclose(found["phi"].reshape(4, -1).mean(axis=1), -1 / np.sqrt(1 + at**2), rtol=0.01)
     np.testing.assert_allclose(inwards.reshape(4, -1).mean(axis=1), -at / (1 + at**2) ** 1.5, atol=0.02)
+
+
+def test_an_array_beside_two_sets_is_told_where_it_belongs():
+    machine = wb.trace('x, = targets("x")\ny, = sources("x")\ns, = totals("s")\ns += x * y', name="products")
+    sides = {"targets": {"x": PLACES[0]}, "sources": {"x": PLACES[1]}}
+    with pytest.raises(FieldError, match=r"^products was given x= beside targets= and sources=\nPut x into"):
+        machine(**sides, x=PLACES[0])

@@ -302,6 +302,7 @@ BAD = {
     'x, = particles("x")\nx.next = x.at(+1, 0)\n': "line 2: x.at\\(\\+1, 0\\) reads a neighbour, but particles",
     'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] is one number",
     'x, = particles("x")\nx.next = (x.source - x).source\n': "line 2: .* the value has the axes particles, source",
+    'x, = particles("x")\nx.source.next = x\n': r"line 2: x.source.next: (.|\n)*Write x\.next = value",
     'xs = array("xs", "n")\nx, = particles("x")\n': "line 2: particles keep their state from step to step",
 }
 

@@ -46,14 +46,15 @@ class RowsTogether:
 class Folding:
     """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
 
-    kept and folded: numbers of the loop's axes. targets: kept cells a thread of a device. sources: cells of the last
-    folded axis a turn. rows: how a host takes several rows of kept cells at a time, if it does.
+    lanes: a number, or the constant of the text that has it. kept and folded: numbers of the loop's axes. targets: kept
+    cells a thread of a device. sources: cells of the last folded axis a turn. rows: how a host takes several rows of
+    kept cells at a time, if it does.
     """
 
     shape: str
     kept: tuple[int, ...]
     folded: tuple[int, ...]
-    lanes: int
+    lanes: int | str
     values: tuple[FoldedValue, ...]
     targets: int = 1
     sources: int = 1

@@ -77,7 +77,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     )
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
     stages = stages_at_roots(tuple(statements))
-    few = _lanes_of_roots(values) if stages else FEW_LANES
+    few: int | str = _lanes_of_roots(values) if stages else FEW_LANES
     lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else few)
     fold = folding_of(writer, subkernel, tuple(values), lanes)
     sweep = Sweep(
@@ -102,9 +102,9 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     return sweep, own
 
 
-def _lanes_of_roots(values: Sequence[FoldedValue]) -> int:
-    """Lanes where roots are taken: of numbers of 32 bits twice as many, which are as many vectors as those of 64."""
-    return 2 * FEW_LANES if all(value.type == "float" for value in values) else FEW_LANES
+def _lanes_of_roots(values: Sequence[FoldedValue]) -> str:
+    """Lanes where roots are taken, which depend on the processor's vectors (stencil_roots.h)."""
+    return f"lanes_of_roots<{'float' if all(value.type == 'float' for value in values) else 'double'}>"
 
 
 def _lane_type(writer: KernelWriter, node: int, code: CellCode) -> str:
@@ -179,7 +179,9 @@ def _rows_together(
     )
 
 
-def folding_of(writer: KernelWriter, subkernel: Subkernel, values: tuple[FoldedValue, ...], lanes: int) -> Folding:
+def folding_of(
+    writer: KernelWriter, subkernel: Subkernel, values: tuple[FoldedValue, ...], lanes: int | str
+) -> Folding:
     """Return what is kept and what is folded, as numbers of the loop's axes."""
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
     folded = tuple(loop.index(axis) for axis in subkernel.reduced)

@@ -43,7 +43,7 @@ class SweepCall:
     shapes: tuple[str, ...] = ("shape",)
     over: str = "shape"
     rank: int = 0
-    lanes: int = 0
+    lanes: int | str = 0
     together: int = 1
     scans: int = -1
     type: str = ""

@@ -57,6 +57,8 @@ def not_stored(trace: Trace) -> TraceError:
         advice = "Return the value from the function."
     elif trace.is_called:
         advice = 'Name a result: output("y", value) of arrays, t += value for a total t of pairs.'
+    elif dot and name.endswith(".source"):
+        advice = f"Write {name.removesuffix('.source')}.next = value: each particle is a source too."
     elif dot and name in trace.statics and trace.statics[name].role != "param":
         advice = f"Keep the name {name} for what is declared: write {name}1 = ..., then {name}.next = {name}1."
     else:

@@ -174,6 +174,12 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
                 advice=f'Give arrays by their names: {side}={{"x": x}}.',
             )
     together = set[str]() if given.targets is not None else {each.plain for each in inputs}
+    if not together and (beside := [each.plain for each in inputs if each.plain in given.values]):
+        name = beside[0]
+        raise FieldError(
+            f"{graph.name} was given {name}= beside targets= and sources=",
+            advice=f"Put {name} into one or both of them; only params stand beside them.",
+        )
     _check_known(graph, given.values, {*params, *together}, "")
     arrays: dict[str, Array] = {}
     for side, values in apart.items():

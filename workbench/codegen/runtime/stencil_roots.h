@@ -134,6 +134,14 @@ template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) {
 template <class T, int L> STENCIL_FUNCTION int take_vectors(T (&)[L], int64_t) { return 0; }
 #endif
 
+// Targets of a sum over pairs whose roots are taken together. Three vectors of 512 bits are in registers, and one has
+// operations to do while the others wait; four of 256 bits are as fast as any other number of them.
+#if defined(__AVX512F__)
+template <class T> constexpr int lanes_of_roots = 192 / sizeof(T);
+#else
+template <class T> constexpr int lanes_of_roots = 128 / sizeof(T);
+#endif
+
 // The roots of `count` cells, of all L where that is known to the compiler.
 template <class T, int L> STENCIL_FUNCTION void take_roots(T (&cells)[L], int64_t count) {
 #pragma omp simd

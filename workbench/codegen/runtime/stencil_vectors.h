@@ -52,7 +52,7 @@ template <int n> STENCIL_FUNCTION Vector<double> joined(Vector<double> a, Vector
     return __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7);
 }
 
-// The cells of a row, one by one, as of a pointer, or side by side. Rows whose neighbours are read begin at a line: `whole_vectors`.
+// The cells of a row, one by one, as of a pointer, or side by side. Rows whose neighbours are read begin at a line.
 template <class T> struct Cells {
     T* row;
 
@@ -96,7 +96,8 @@ template <class T> struct Cells<const T> {
 
 // The whole lines of a stretch; none where some row does not begin at a line. Arrays whose rows do hold the lines before
 // and behind those that are read (planning/layout.py): they are padded to whole lines there.
-template <class T, class... Others> inline Stretch whole_vectors(int64_t first, int64_t last, const Cells<const T>& row, const Others&... others) {
+template <class T, class... Others>
+inline Stretch whole_vectors(int64_t first, int64_t last, const Cells<const T>& row, const Others&... others) {
     constexpr int64_t count = vector_length<T>;
     const uintptr_t places = (reinterpret_cast<uintptr_t>(row.row) | ... | reinterpret_cast<uintptr_t>(others.row));
     const int64_t begin = (first + count - 1) & -count, end = last & -count;

@@ -342,6 +342,24 @@ def test_a_long_loop_is_not_walked_through_anew_because_one_of_its_roots_changes
         assert estimate.of(base.storage, trial, (node,)).bodies == base.bodies
 
 
+def test_the_change_of_no_single_value_gains_anything_after_a_search():
+    """What was refused is tried again once another change is made: that may be worth it only then."""
+    changes = 0
+    for seed in (5, 9, 21, 31, 37):
+        plan = plan_graph(mesh(random.Random(seed)))
+        assert not plan.main.search_ended
+        estimate, free = estimate_of(plan)
+        found = estimate.of(plan.main.storage)
+        times = found.times()
+        for node in free:
+            is_stored = found.storage[node] is Storage.MANIFEST
+            if is_stored or times[node] > 1:
+                other = _changed(found.storage, (node,), Storage.DELAYED if is_stored else Storage.MANIFEST)
+                assert estimate.of(other, found, (node,)).cost > found.cost - 1e-6, (seed, node)
+                changes += 1
+    assert changes > 100
+
+
 def test_a_search_tries_no_change_twice(monkeypatch):
     tried, whole = [], Estimate.of
 

@@ -180,7 +180,7 @@ class Walking:
                 where = here if user in roots else bits.get(user, 0)
                 if where and (user in roots or storage[user] not in STORED):
                     now |= here if move is None else where >> move if move >= 0 else where << -move
-            was_stored, is_stored = bool(was) and index in reads, storage[index] in STORED
+            was_stored, is_stored = index in reads, storage[index] in STORED
             _keep(bits, index, now)
             read = (now if is_stored else 0) | (here if index in copies else 0)
             work += LOAD * self.traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())

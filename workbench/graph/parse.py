@@ -49,15 +49,19 @@ from workbench.graph.text import HEADER
 BOUNDS = tuple(field.name for field in fields(Limits))
 
 
-def parse(text: str) -> Graph:
-    """Return the graph whose text it is. GraphError with the line number if the text is not one."""
-    return _Parser(text).graph()
+def parse(text: str, *, by_own_lines: bool = False) -> Graph:
+    """Return the graph whose text it is. GraphError with the line number if the text is not one.
+
+    by_own_lines: places are then the lines of this text, not those of the cell that it tells.
+    """
+    return _Parser(text, by_own_lines).graph()
 
 
 class _Parser:
     """Collects the parts of a graph, top down; axes and regions stand before their first use."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, by_own_lines: bool) -> None:
+        self.by_own_lines = by_own_lines
         lines = (LineReader(number, line) for number, line in enumerate(text.splitlines(), 1))
         self.lines = [line for line in lines if line.tokens]
         self.at = 0
@@ -170,10 +174,14 @@ class _Parser:
             component=line.integers() if line.accept("component") else (),
             limits=Limits(*(line.number_value() if line.accept(bound) else None for bound in BOUNDS)),
             inner=line.accept("inner"),
-            span=line.span() if line.accept("at") else Span(0),
+            span=self._place(line),
         )
         line.end()
         return static
+
+    def _place(self, line: LineReader) -> Span:
+        place = line.span() if line.accept("at") else Span(0)
+        return Span(line.number) if self.by_own_lines else place
 
     def _while(self, line: LineReader) -> While:
         loop = While(
@@ -183,7 +191,7 @@ class _Parser:
             line.name(),
             line.integer(),
             line.accept("ok"),
-            line.span() if line.accept("at") else Span(0),
+            self._place(line),
         )
         line.end()
         return loop
@@ -240,6 +248,8 @@ class _Parser:
             if line.accept("hint"):
                 hint = self._hint(line)
         line.end()
+        if self.by_own_lines:
+            spans = [Span(line.number)]
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
     def _hint(self, line: LineReader) -> Hint:

@@ -71,10 +71,12 @@ class _Parser:
     def graph(self) -> Graph:
         if not self.lines:
             raise GraphError("the text of the graph is empty", advice=f"Begin with the line: {HEADER} NAME.")
-        name = self._begin(HEADER).name()
+        name = self._named(HEADER)
         axes: list[Axis] = []
         while self._is("axis"):
-            axes.append(self._axis(self._begin("axis")))
+            line = self._begin("axis")
+            axes.append(self._axis(line))
+            line.end()
         self.local = Space(tuple(axes))
         statics: list[Static] = []
         while self._is("static"):
@@ -83,7 +85,7 @@ class _Parser:
             self._region(self._begin("region"))
         kernels: list[Kernel] = []
         while self._is("kernel"):
-            kernels.append(Kernel(self._begin("kernel").name(), self._nodes(), self.local))
+            kernels.append(Kernel(self._named("kernel"), self._nodes(), self.local))
         loops: list[While] = []
         while self._is("while"):
             loops.append(self._while(self._begin("while")))
@@ -102,6 +104,13 @@ class _Parser:
         line.take(word)
         self.at += 1
         return line
+
+    def _named(self, word: str) -> str:
+        """The name on a line that has no more."""
+        line = self._begin(word)
+        name = line.name()
+        line.end()
+        return name
 
     def _axis(self, line: LineReader) -> Axis:
         name, kind = line.name(), line.take()
@@ -198,14 +207,16 @@ class _Parser:
 
     def _region(self, line: LineReader) -> None:
         key = line.take()
+        if not re.fullmatch("@[0-9]+", key):
+            raise line.error(f"the number of a region expected, such as @0, found {key}")
         line.take("(")
         parameters: list[Parameter] = []
         while not line.accept(")"):
+            if parameters:
+                line.take(",")
             name = line.name()
             line.take(":")
             parameters.append(Parameter(name, line.type()))
-            if line.peek() != ")":
-                line.take(",")
         results = line.integers() if line.accept("results") else ()
         identity = None if results or (line.take("identity") and line.accept("none")) else line.constant()
         line.end()
@@ -215,6 +226,7 @@ class _Parser:
         axis, name = line.integer(), line.name()
         line.take("unit")
         unit = line.string()
+        line.end()
         return Coordinate(axis, name, unit, self._nodes())
 
     def _nodes(self) -> tuple[Node, ...]:

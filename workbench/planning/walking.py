@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from workbench.graph import Arith, Broadcast, Kernel, Loop, Replicate, Scan, Scatter, Shift
+from workbench.graph import Broadcast, Kernel, Replicate, Scan, Scatter, Shift
 from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, listed
 from workbench.planning.emission import STORED, box_of
@@ -66,7 +66,7 @@ class Walking:
         self.strides, self.places = tuple(strides), stride
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
         self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
-        self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
+        self.is_work = [traits_of(n.instruction).is_elementwise for n in kernel.nodes]
         self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]

@@ -390,3 +390,10 @@ def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch):
             machine.plan()
     assert len(calls) == 3
     assert str(machine.plan()) == str(plan_graph(machine.graph))
+
+
+def test_a_weight_may_be_a_whole_number(monkeypatch):
+    """As that of an operator on dd: Python 3.11 asks floats alone whether they are whole."""
+    monkeypatch.setattr(walking, "weight_of_cell", lambda kernel, index: 3)
+    plan = plan_graph(smoothed(2).graph)
+    assert walking.Walking(plan.main.kernel, find_margins(plan.main.kernel, live_nodes(plan.main.kernel))).are_exact

@@ -75,7 +75,7 @@ class Walking:
             self.weights[i] = self.traffic[i] = 0.0
         self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
         figures = (*self.weights, *self.weights_in_turn, *self.traffic)
-        self.are_exact = all((each * _PARTS).is_integer() for each in figures)
+        self.are_exact = all(float(each * _PARTS).is_integer() for each in figures)
         self.users: list[list[tuple[int, int | None]]] = [[] for _ in kernel.nodes]
         for i, (operands, move) in enumerate(self.below):
             for operand in dict.fromkeys(operands):

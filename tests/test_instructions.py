@@ -46,15 +46,21 @@ from workbench.graph.instructions import (
     traits_of,
 )
 from workbench.graph.naming import formula, value_names
+from workbench.graph.operators import OPERATORS
 from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, DD, F64, I64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
+from workbench.planning.emission import operator_weight
+from workbench.planning.estimate import Estimate
 from workbench.planning.precision import without_dd
+from workbench.planning.reach import find_margins
 from workbench.planning.retype import Precision, retype_as
+from workbench.planning.variants import live_nodes
 from workbench.planning.verify import verify_plan
+from workbench.planning.weights import weight_of_cell
 from workbench.views.graph.symbols import numbers, symbol
 
 KINDS = get_args(Instruction)
@@ -269,6 +275,22 @@ def test_every_match_knows_every_instruction(preset):
 def test_arithmetic_is_what_is_elementwise():
     assert [kind for kind in KINDS if TRAITS[kind].is_elementwise] == [Arith, Loop]
     assert traits_of(Arith("add")) is TRAITS[Arith]
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if TRAITS[k].is_elementwise], ids=lambda kind: kind.__name__)
+def test_what_is_elementwise_costs_something(kind):
+    """Else a search would compute it again and again."""
+    kernel = plan_graph(GRAPH).main.kernel
+    live = live_nodes(kernel)
+    estimate = Estimate(kernel, find_margins(kernel, live), live, (), together=False)
+    free = {Arith(row.name) for row in OPERATORS.values() if not row.flops}  # such as casts
+    local = [i for i, node in enumerate(kernel.nodes) if type(node.instruction) is kind and node.is_local]
+    made = [i for i in local if kernel.nodes[i].instruction not in free]
+    assert made
+    for index in made:
+        assert estimate.is_work[index]
+        assert weight_of_cell(kernel, index) > 0
+        assert operator_weight(kernel, index) > 0
 
 
 def test_a_global_that_differs_from_cell_to_cell_is_refused():

@@ -10,7 +10,9 @@ from tests.kit.bits import assert_same_bits
 from tests.kit.oracle import OF_SEVERAL, UNARY, oracle_step
 from tests.kit.random_kernels import EXACT
 from tests.kit.random_programs import initial_state, random_array, random_program
+from workbench.backends import interpreter
 from workbench.backends.interpreter import interpret
+from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     GLOBAL,
     OPERATORS,
@@ -304,6 +306,31 @@ def test_a_long_formula_is_computed_without_deep_recursion():
         for k in range(2000):
             u = u * 0.5 + k
     assert_same_bits(found["u"], u)
+
+
+TURNS = {
+    "neighbours": "v = 0.5 * (v[+1] + v[-1])",
+    "ghost cells": 'v = extend(v + v[-1], "outflow")[+1]',
+    "conditions": "v = where(v[+1] > v, v, v[+1])",
+    "sums": "k = k * 0.5 + reduce_sum(v)\n    v = v + k",
+    "loops": "v = iterate(lambda z: 0.5 * z, start=v, at_most=2)",
+    "computed places": 'v = gather(extend(v, "periodic"), index(0)) + 1',
+}
+
+
+@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+def test_values_of_many_stages_are_computed_without_deep_recursion(turn):
+    """A hundred smoothings in a cell were too many once, where each reads beside its cell."""
+    lines = 'u = field("u", boundary="periodic")\nv, k = u, reduce_sum(u)\nfor _ in range(150):\n    {}\nu.next = v\n'
+    graph = trace_cell(lines.format(turn), name="deep", dim=1).graph
+    assert len(graph.kernels[0].nodes) > 150
+    u = np.array([1.0, -3.0, 2.0, 0.5])
+    interpret(graph, "step", (4,), {"u": u}, 2)  # the second step frees what the first one has counted
+
+
+def test_what_values_are_made_of_is_known_ahead(monkeypatch):
+    monkeypatch.setattr(interpreter, "_DEEP", 2)
+    check_random(range(60))
 
 
 # -- random programs --------------------------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ def test_what_the_command_says_wins_over_the_first_line(tmp_path):
         (HEAT, ["--backend", "reference"], "no source is generated for backend 'reference'"),
         (HEAT, ["--backend", "tpu"], "tpu"),
         (HEAT, ["--genome", "v2-0123456789abcdef:M=A"], "the genome belongs to program 0123456789abcdef"),
+        (HEAT, ["--genome", "{file}"], "{file} is a file, and --genome takes the genome itself"),
+        ("graph g\naxis x grid n\nstatic u field : f64 local\n", [], "g has no kernel"),
         (HEAT, ["--choices", "{file}"], "the choices are no JSON"),
         (HEAT, ["--choices", "/nowhere/choices.json"], "/nowhere/choices.json: No such file"),
     ],

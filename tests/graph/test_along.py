@@ -13,7 +13,8 @@ from workbench.graph import Axis, Graph, KernelBuilder, Load, Space, Static, gri
 from workbench.graph.parse import parse
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import F64
-from workbench.graph.verify import statics_are_used_rightly, verify
+from workbench.graph.verify import verify
+from workbench.graph.verify_statics import statics_are_used_rightly
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 from workbench.planning.verify import find_faults

@@ -30,7 +30,13 @@ def test_a_graph_comes_back():
         ("load u : f64", "load u : f32", "node %0: u is f64 of rank 1, the node differs"),
         ("static u field", "static w field", "node %0: "),
         ("axis x grid n\n", "", "no axis"),
+        ("kernel step", "kernel step again", "line 4: the end of the line expected, found again"),
+        ("graph ends", "graph ends here", "line 1: the end of the line expected, found here"),
+        ("axis x grid n", "axis x grid n n", "line 2: the end of the line expected, found n"),
+        ("store u %0", "store %0", "line 6: a name expected, found %0"),
         ("store u", "store v", "node %1: "),
+        ("kernel step\n  %0 = load u : f64 local\n  %1 = store u %0\n", "", "ends has no kernel"),
+        ("load u : f64 local", "load u : f32 local  # at 70:2-3", "line 5: kernel step, node %0: u is f64"),
     ],
 )
 def test_what_is_wrong_is_named(old, new, error):
@@ -38,6 +44,16 @@ def test_what_is_wrong_is_named(old, new, error):
         graph_from_text(LINE.replace(old, new))
     assert error in str(caught.value)
     assert caught.value.advice
+
+
+def test_a_loop_that_is_wrong_is_named_by_its_line_of_the_text():
+    with pytest.raises(GraphError, match=r"^line 7: the loop before step runs 'turn', which is not a kernel"):
+        graph_from_text(f"{LINE}while step turn turn going 3 at 70:2-3\n")
+
+
+def test_places_in_the_cell_are_kept():
+    text = LINE.replace("load u : f64 local", "load u : f64 local  # at 70:2-3")
+    assert str(graph_from_text(text)) == text
 
 
 def test_damaged_texts_are_refused_in_our_words():

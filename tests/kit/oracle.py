@@ -5,7 +5,6 @@ so that no mistake is shared; only the bits of functions that are sequences of o
 time after a comparison with the exact value. Use it on tiny grids.
 """
 
-import ctypes
 import math
 from functools import cache
 from itertools import product
@@ -14,7 +13,7 @@ import numpy as np
 
 from tests.kit.oracle_elementary import elementary
 from tests.kit.oracle_orders import fold_some, place_in_joined, ranked, reduce_all, scanned
-from tests.kit.oracle_rounding import fused, integer_to_f32
+from tests.kit.oracle_rounding import fit, fused, integer_to_f32
 from tests.kit.random_loops import turned
 from workbench.graph import (
     Arith,
@@ -50,16 +49,6 @@ from workbench.graph.elementary import SEQUENCES
 from workbench.graph.types import BOOL, F32, I64
 
 # -- arithmetic: bool, int and float of Python; a value is always one that its type holds -----------------------------
-
-
-def fit(value, type_):
-    """Round a float, wrap an integer to the type."""
-    if type_.kind == "float":
-        return ctypes.c_float(value).value if type_ == F32 else float(value)
-    if type_.kind == "bool":
-        return bool(value)
-    value %= 1 << type_.bits
-    return value - (1 << type_.bits) if type_.kind == "int" and value >> (type_.bits - 1) else value
 
 
 def divide(a, b):

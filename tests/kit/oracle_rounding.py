@@ -1,10 +1,20 @@
-"""Numbers that are rounded once where Python would round twice: what the oracle takes for them."""
+"""Numbers of a type, and those that are rounded once where Python would round twice: what the oracle takes for them."""
 
 import ctypes
 import math
 from fractions import Fraction
 
 from workbench.graph.types import F32
+
+
+def fit(value, type_):
+    """Round a float, wrap an integer to the type."""
+    if type_.kind == "float":
+        return ctypes.c_float(value).value if type_ == F32 else float(value)
+    if type_.kind == "bool":
+        return bool(value)
+    value %= 1 << type_.bits
+    return value - (1 << type_.bits) if type_.kind == "int" and value >> (type_.bits - 1) else value
 
 
 def integer_to_f32(value):

@@ -6,12 +6,14 @@ import pytest
 
 from tests.kit.paper_graphs import wave
 from tests.kit.pass_faults import FAULTS
+from tests.kit.random_programs import random_program
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Store
 from workbench.graph.types import F32
 from workbench.planning import passes, plan_graph
 from workbench.planning.checking import check_graph, is_checking, set_checking
+from workbench.planning.verify import find_faults
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +103,9 @@ def test_checks_notice_most_faulty_passes():
                     continue
     print(*(f"{name}: {line}" for name, line in noticed.items()), sep="\n")
     assert len(noticed) >= NOTICED, set(f.name for f in FAULTS) - set(noticed)
+
+
+def test_a_value_without_an_axis_is_not_read_beyond_the_domain_along_it():
+    """A loop that is grown along x reads a value over y whose ghost cells, in the same array, follow another rule."""
+    plan = plan_graph(random_program(1175937268, nodes=(40, 90))[0])
+    assert not find_faults(plan)

@@ -342,6 +342,24 @@ def test_a_long_loop_is_not_walked_through_anew_because_one_of_its_roots_changes
         assert estimate.of(base.storage, trial, (node,)).bodies == base.bodies
 
 
+def test_the_change_of_no_single_value_gains_anything_after_a_search():
+    """What was refused is tried again once another change is made: that may be worth it only then."""
+    changes = 0
+    for seed in (5, 9, 21, 31, 37):
+        plan = plan_graph(mesh(random.Random(seed)))
+        assert not plan.main.search_ended
+        estimate, free = estimate_of(plan)
+        found = estimate.of(plan.main.storage)
+        times = found.times()
+        for node in free:
+            is_stored = found.storage[node] is Storage.MANIFEST
+            if is_stored or times[node] > 1:
+                other = _changed(found.storage, (node,), Storage.DELAYED if is_stored else Storage.MANIFEST)
+                assert estimate.of(other, found, (node,)).cost > found.cost - 1e-6, (seed, node)
+                changes += 1
+    assert changes > 100
+
+
 def test_a_search_tries_no_change_twice(monkeypatch):
     tried, whole = [], Estimate.of
 
@@ -372,3 +390,10 @@ def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch):
             machine.plan()
     assert len(calls) == 3
     assert str(machine.plan()) == str(plan_graph(machine.graph))
+
+
+def test_a_weight_may_be_a_whole_number(monkeypatch):
+    """As that of an operator on dd: Python 3.11 asks floats alone whether they are whole."""
+    monkeypatch.setattr(walking, "weight_of_cell", lambda kernel, index: 3)
+    plan = plan_graph(smoothed(2).graph)
+    assert walking.Walking(plan.main.kernel, find_margins(plan.main.kernel, live_nodes(plan.main.kernel))).are_exact

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from math import prod
+from operator import itemgetter
 
 import numpy as np
 
 from workbench.backends.boxes import Box, shape_of, varying_along, with_interval
 from workbench.backends.gathering import combined, folded_parts, gathered, rows_of
 from workbench.backends.images import beyond, cut_at_borders, image, nearer, reflects, source_cell
+from workbench.backends.made_of import Request, made_of, moved
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
     Arith,
@@ -59,8 +61,8 @@ from workbench.graph.side_rules import VALUE_RULES
 
 State = Mapping[str, Array]
 """Every static by name: fields as arrays of their space's extents, scalars and params 0-d; exact dtypes."""
-_DEEP = 64
-"""Operations on operations on ... after which what is below is computed one by one: Python calls only so deep."""
+_DEEP = 32
+"""Values that wait for values that ... after which what is below is computed one by one: Python calls only so deep."""
 _SLAB = 1 << 22
 """Cells of a fold's operand that are evaluated at a time: it may have many more than any array of the program."""
 
@@ -119,11 +121,11 @@ class Evaluation:
         self._locals: dict[tuple[int, Box], Array] = {}
         self._numbers: dict[int, Array] = {}
         self._loops: dict[tuple[Region, tuple[int, ...], Box | None], tuple[Array, ...]] = {}
-        self._depth = 0  # of operations that wait for their operands
+        self._depth = 0  # of values that wait for those that they are made of
 
     def on_domain(self, index: int) -> Array:
         """The Local's values on the whole domain, an array that must not be written to."""
-        return self.local(index, tuple((0, n) for n in self.extents_of(index)))
+        return self.local(index, self._domain(index))
 
     def extents_of(self, index: int) -> tuple[int, ...]:
         """The extents along the axes of a Local."""
@@ -134,14 +136,21 @@ class Evaluation:
     def number(self, index: int) -> Array:
         """The Global's value, 0-d."""
         if index not in self._numbers:
+            self._begin(index, None)
             self._numbers[index] = self._number(self.nodes[index])
+            self._depth -= 1
         return self._numbers[index]
 
     def local(self, index: int, box: Box) -> Array:
         """The Local's values in the box, an array of the box's shape that must not be written to."""
         key = (index, box)
         self.requests[key] += 1
-        value = self._locals[key] if key in self._locals else self._local(index, box)
+        if key in self._locals:
+            value = self._locals[key]
+        else:
+            self._begin(index, box)
+            value = self._local(index, box)
+            self._depth -= 1
         if self._expected is not None and self.requests[key] == self._expected[key]:
             self._locals.pop(key, None)
         else:
@@ -183,10 +192,9 @@ class Evaluation:
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]
             case Shift(offset):
-                moved = tuple((low - o, high - o) for (low, high), o in zip(box, offset, strict=True))
-                return self.local(node.operands[0], moved)
+                return self.local(node.operands[0], moved(box, offset))
             case Arith(operator):
-                return self._operation(index, operator, box)
+                return apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
             case Loop(body, result):
                 return self._looped(body, node.operands, box)[result]
             case Extend():
@@ -204,26 +212,27 @@ class Evaluation:
             case _:
                 return self.number(node.operands[0])
 
-    def _operation(self, index: int, operator: str, box: Box) -> Array:
+    def _begin(self, index: int, box: Box | None) -> None:
+        """Where many wait already, compute all that a value is made of, what others need first, so that none waits."""
         self._depth += 1
-        if self._depth % _DEEP == 0:
-            self._compute_below(index, box)
-        node = self.nodes[index]
-        found = apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
-        self._depth -= 1
-        return found
-
-    def _compute_below(self, index: int, box: Box) -> None:
-        """Compute the operations that an operation is made of in this box, those that others need first."""
-        needed, waiting = set[int](), [index]
+        if self._depth % _DEEP:
+            return
+        needed, waiting = set[Request](), [(index, box)]
         while waiting:
-            for operand in self.nodes[waiting.pop()].operands:
-                is_operation = isinstance(self.nodes[operand].instruction, Arith) and self.nodes[operand].is_local
-                if is_operation and operand not in needed and (operand, box) not in self._locals:
-                    needed.add(operand)
-                    waiting.append(operand)
-        for operand in sorted(needed):
-            self.local(operand, box)
+            at, around = waiting.pop()
+            for operand, there in made_of(self.nodes[at], around, self._domain):
+                is_known = operand in self._numbers if there is None else (operand, there) in self._locals
+                if not is_known and (operand, there) not in needed:
+                    needed.add((operand, there))
+                    waiting.append((operand, there))
+        for operand, there in sorted(needed, key=itemgetter(0)):
+            if there is None:
+                self.number(operand)
+            else:
+                self.local(operand, there)
+
+    def _domain(self, index: int) -> Box:
+        return tuple((0, n) for n in self.extents_of(index))
 
     def _looped(self, body: Region, operands: tuple[int, ...], box: Box | None) -> tuple[Array, ...]:
         """All values that a loop ends with, as Globals or in a box; they are asked for one after the other."""

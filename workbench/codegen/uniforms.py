@@ -17,7 +17,7 @@ from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
-from workbench.graph import Arith, Kernel, Load, LoadSize, Loop, Node, Reduce, StorageType
+from workbench.graph import Kernel, Load, LoadSize, Node, Reduce, StorageType
 from workbench.graph.instructions import traits_of
 
 When = Literal["march", "step", "finisher"]
@@ -114,7 +114,7 @@ class UniformTable:
 
 def _takes_arithmetic(node: Node) -> bool:
     """Whether a value is worth a word; a pair has none, its parts have theirs."""
-    return isinstance(node.instruction, Arith | Loop) and not node.value_type.is_pair
+    return traits_of(node.instruction).is_elementwise and not node.value_type.is_pair
 
 
 @dataclass(frozen=True, slots=True)

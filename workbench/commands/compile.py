@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import dataclass, replace
+from os.path import isfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,7 +15,7 @@ from workbench.backends.nvrtc import PRELUDE, compile_options
 from workbench.backends.registry import row_of
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.codegen.source import Source
-from workbench.errors import StencilError, TraceError, shown_path
+from workbench.errors import GenomeError, StencilError, TraceError, shown_path
 from workbench.graph import Graph
 from workbench.graph.from_text import graph_from_text, is_graph_text
 from workbench.notebook.options import OPTIONS
@@ -169,6 +170,11 @@ def _text_of(file: Path) -> str:
 def _choices(request: CompileRequest, graph: Graph) -> Choices:
     """Those of the file, changed by what the genome says; a genome decides all but meaning."""
     base = Choices() if request.choices is None else from_json(_text_of(request.choices))
+    if isfile(request.genome):
+        raise GenomeError(
+            f"{request.genome} is a file, and --genome takes the genome itself",
+            advice=f'Write --genome "$(cat {shlex.quote(request.genome)})".',
+        )
     return choices_of(request.genome.strip(), graph, base) if request.genome else base
 
 

@@ -31,10 +31,10 @@ from workbench.graph.instructions import (
     Shift,
     Store,
 )
-from workbench.graph.marks import NO_HINT, Hint, Span
-from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
+from workbench.graph.marks import Hint, Span
+from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, Operator, accepts, result_type
 from workbench.graph.ranks import MOST_BITS
-from workbench.graph.region import check_loop, loop_type
+from workbench.graph.region import check_combiner, check_loop, loop_type
 from workbench.graph.side_rules import SideRule
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.statics import Static
@@ -117,7 +117,7 @@ class KernelBuilder:
     def reduce(self, operator: str | Region, value: int) -> int:
         """Reduce a Local over all its axes to a Global of the same type."""
         node = self._local(value, "Reduce")
-        self._check_reduction(operator, node)
+        check_combiner(operator, node.value_type)
         return self._add(Reduce(operator, tuple(range(_space(node).rank))), (value,), node.type, GLOBAL)
 
     def fold(self, operator: str | Region, value: int, axes: Sequence[int]) -> int:
@@ -128,7 +128,7 @@ class KernelBuilder:
             raise GraphError(f"Fold over {tuple(axes)} of {space.rank} axes", advice="Name axes that the value has.")
         if len(over) == space.rank:
             return self.reduce(operator, value)
-        self._check_reduction(operator, node)
+        check_combiner(operator, node.value_type)
         return self._add(Fold(operator, over), (value,), node.type, space.without(over))
 
     def scan(
@@ -137,22 +137,20 @@ class KernelBuilder:
         """Combine a Local along one of its axes up to each cell; see Scan."""
         node = self._local(value, "Scan")
         _check_axis(axis, _space(node))
-        self._check_reduction(operator, node)
+        check_combiner(operator, node.value_type)
         return self._add(Scan(operator, axis, reverse, exclusive), (value,), node.type, node.space)
 
     def segments(self, operator: str | Region, values: int, starts: int, lengths: int) -> int:
         """Combine each segment of a Local of one axis: i64 beginnings and lengths along another one; see the class."""
-        node, places = (
-            self._local(values, "SegmentedReduce"),
-            [self._local(n, "SegmentedReduce") for n in (starts, lengths)],
-        )
+        node = self._local(values, "SegmentedReduce")
+        places = [self._local(n, "SegmentedReduce") for n in (starts, lengths)]
         owned = _space(node).axes[:-1] in ((), _space(places[0]).axes)
         if not owned or any((n.type, n.space) != (I64, places[0].space) for n in places):
             raise GraphError(
                 f"segments of {_space(node).rank} axes by {places[0].type} and {places[1].type}",
                 advice="Give cells of one axis, behind that of the segments or not, and i64 beginnings and lengths.",
             )
-        self._check_reduction(operator, node)
+        check_combiner(operator, node.value_type)
         return self._add(SegmentedReduce(operator), (values, starts, lengths), node.type, places[0].space)
 
     def rank(self, value: int, bits: int) -> int:
@@ -188,7 +186,7 @@ class KernelBuilder:
                 f"Scatter of {sent.type} to {node.type} of {_space(node).rank} axes by {len(found)} indices",
                 advice="Give values of the defaults' type, one i64 index for each axis and a bool mask, in one space.",
             )
-        self._check_reduction(operator, node)
+        check_combiner(operator, node.value_type)
         operands = (defaults, values, *indices, *(() if mask is None else (mask,)))
         return self._add(Scatter(operator, mask is not None), operands, node.type, node.space)
 
@@ -344,14 +342,7 @@ class KernelBuilder:
         if span is not None and span not in node.spans:
             node = replace(node, spans=(*node.spans, span))
         if hint is not None:
-            old = node.hint
-            merged = Hint(
-                hint.allocation or old.allocation,
-                hint.sync_before or old.sync_before,
-                hint.sync_after or old.sync_after,
-                hint.line or old.line,
-            )
-            node = replace(node, hint=merged if merged != NO_HINT else NO_HINT)
+            node = replace(node, hint=hint.over(node.hint))
         self._nodes[index] = node
 
     def finish(self, name: str) -> Kernel:
@@ -378,14 +369,6 @@ class KernelBuilder:
         if not node.is_local:
             raise GraphError(f"{what} needs a Local value", advice="Pass a value that has one number per cell.")
         return node
-
-    def _check_reduction(self, operator: str | Region, node: Node) -> None:
-        if isinstance(operator, Region):
-            return
-        if operator not in REDUCTIONS:
-            raise GraphError(f"unknown reduction {operator!r}", advice=f"Use one of {', '.join(REDUCTIONS)}.")
-        if not accepts(OPERATORS[REDUCTIONS[operator].operator], node.value_type):
-            raise GraphError(f"reduction {operator!r} does not take {node.type}", advice="Cast the value first.")
 
 
 def _space(node: Node) -> Space:

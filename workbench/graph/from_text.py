@@ -14,9 +14,8 @@ def graph_from_text(text: str) -> Graph:
     `workbench/FORMATS.md` has the grammar. Raises GraphError with the line that is no graph text, or with the value
     that breaks a rule of graphs.
     """
-    graph = parse(text)
-    verify(graph)
-    return graph
+    verify(parse(text, by_own_lines=True))
+    return parse(text)
 
 
 def is_graph_text(text: str) -> bool:

@@ -8,9 +8,11 @@ import re
 from workbench.errors import GraphError
 from workbench.graph.instructions import Constant
 from workbench.graph.marks import Span
-from workbench.graph.text import KEYWORDS
+from workbench.graph.text import is_bare
 from workbench.graph.types import BY_NAME, StorageType, pair_of
 
+_INTEGER = re.compile(r"-?[0-9]+")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?|inf)|nan")
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
 
 
@@ -47,7 +49,7 @@ class LineReader:
         word = self.take()
         if word.startswith('"'):
             return self.string(word)
-        if word in KEYWORDS or word in "(),:=":
+        if not is_bare(word):
             raise self.error(f"a name expected, found {word}")
         return word
 
@@ -71,29 +73,30 @@ class LineReader:
     def integer(self) -> int:
         """A whole number."""
         word = self.take()
-        try:
-            return int(word)
-        except ValueError:
-            raise self.error(f"an integer expected, found {word}") from None
+        if not _INTEGER.fullmatch(word):
+            raise self.error(f"an integer expected, found {word}")
+        return int(word)
 
     def number_value(self) -> bool | int | float:
         """A number of Python's kind that its spelling says."""
         word = self.take()
         if word in ("true", "false"):
             return word == "true"
-        try:
-            return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
-        except ValueError:
-            raise self.error(f"a number expected, found {word}") from None
+        if _INTEGER.fullmatch(word):
+            return int(word)
+        if not _FLOAT.fullmatch(word):
+            raise self.error(f"a number expected, found {word}")
+        return float(word)
 
     def integers(self) -> tuple[int, ...]:
         """Whole numbers in brackets."""
         self.take("(")
-        found: list[int] = []
-        while not self.accept(")"):
+        if self.accept(")"):
+            return ()
+        found = [self.integer()]
+        while self.accept(","):
             found.append(self.integer())
-            if self.peek() != ")":
-                self.take(",")
+        self.take(")")
         return tuple(found)
 
     def constant(self) -> Constant:

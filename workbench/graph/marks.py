@@ -29,5 +29,14 @@ class Hint:
     sync_after: bool = False
     line: int = 0
 
+    def over(self, earlier: Hint) -> Hint:
+        """What both ask for; where they differ, what this one does."""
+        return Hint(
+            self.allocation or earlier.allocation,
+            self.sync_before or earlier.sync_before,
+            self.sync_after or earlier.sync_after,
+            self.line or earlier.line,
+        )
+
 
 NO_HINT = Hint()

@@ -49,15 +49,19 @@ from workbench.graph.text import HEADER
 BOUNDS = tuple(field.name for field in fields(Limits))
 
 
-def parse(text: str) -> Graph:
-    """Return the graph whose text it is. GraphError with the line number if the text is not one."""
-    return _Parser(text).graph()
+def parse(text: str, *, by_own_lines: bool = False) -> Graph:
+    """Return the graph whose text it is. GraphError with the line number if the text is not one.
+
+    by_own_lines: places are then the lines of this text, not those of the cell that it tells.
+    """
+    return _Parser(text, by_own_lines).graph()
 
 
 class _Parser:
     """Collects the parts of a graph, top down; axes and regions stand before their first use."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, by_own_lines: bool) -> None:
+        self.by_own_lines = by_own_lines
         lines = (LineReader(number, line) for number, line in enumerate(text.splitlines(), 1))
         self.lines = [line for line in lines if line.tokens]
         self.at = 0
@@ -67,10 +71,12 @@ class _Parser:
     def graph(self) -> Graph:
         if not self.lines:
             raise GraphError("the text of the graph is empty", advice=f"Begin with the line: {HEADER} NAME.")
-        name = self._begin(HEADER).name()
+        name = self._named(HEADER)
         axes: list[Axis] = []
         while self._is("axis"):
-            axes.append(self._axis(self._begin("axis")))
+            line = self._begin("axis")
+            axes.append(self._axis(line))
+            line.end()
         self.local = Space(tuple(axes))
         statics: list[Static] = []
         while self._is("static"):
@@ -79,7 +85,7 @@ class _Parser:
             self._region(self._begin("region"))
         kernels: list[Kernel] = []
         while self._is("kernel"):
-            kernels.append(Kernel(self._begin("kernel").name(), self._nodes(), self.local))
+            kernels.append(Kernel(self._named("kernel"), self._nodes(), self.local))
         loops: list[While] = []
         while self._is("while"):
             loops.append(self._while(self._begin("while")))
@@ -98,6 +104,13 @@ class _Parser:
         line.take(word)
         self.at += 1
         return line
+
+    def _named(self, word: str) -> str:
+        """The name on a line that has no more."""
+        line = self._begin(word)
+        name = line.name()
+        line.end()
+        return name
 
     def _axis(self, line: LineReader) -> Axis:
         name, kind = line.name(), line.take()
@@ -170,10 +183,14 @@ class _Parser:
             component=line.integers() if line.accept("component") else (),
             limits=Limits(*(line.number_value() if line.accept(bound) else None for bound in BOUNDS)),
             inner=line.accept("inner"),
-            span=line.span() if line.accept("at") else Span(0),
+            span=self._place(line),
         )
         line.end()
         return static
+
+    def _place(self, line: LineReader) -> Span:
+        place = line.span() if line.accept("at") else Span(0)
+        return Span(line.number) if self.by_own_lines else place
 
     def _while(self, line: LineReader) -> While:
         loop = While(
@@ -183,21 +200,23 @@ class _Parser:
             line.name(),
             line.integer(),
             line.accept("ok"),
-            line.span() if line.accept("at") else Span(0),
+            self._place(line),
         )
         line.end()
         return loop
 
     def _region(self, line: LineReader) -> None:
         key = line.take()
+        if not re.fullmatch("@[0-9]+", key):
+            raise line.error(f"the number of a region expected, such as @0, found {key}")
         line.take("(")
         parameters: list[Parameter] = []
         while not line.accept(")"):
+            if parameters:
+                line.take(",")
             name = line.name()
             line.take(":")
             parameters.append(Parameter(name, line.type()))
-            if line.peek() != ")":
-                line.take(",")
         results = line.integers() if line.accept("results") else ()
         identity = None if results or (line.take("identity") and line.accept("none")) else line.constant()
         line.end()
@@ -207,6 +226,7 @@ class _Parser:
         axis, name = line.integer(), line.name()
         line.take("unit")
         unit = line.string()
+        line.end()
         return Coordinate(axis, name, unit, self._nodes())
 
     def _nodes(self) -> tuple[Node, ...]:
@@ -240,6 +260,8 @@ class _Parser:
             if line.accept("hint"):
                 hint = self._hint(line)
         line.end()
+        if self.by_own_lines:
+            spans = [Span(line.number)]
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
     def _hint(self, line: LineReader) -> Hint:

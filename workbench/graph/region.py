@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.errors import GraphError
 from workbench.graph.instructions import (
     Arith,
     Constant,
@@ -15,7 +16,7 @@ from workbench.graph.instructions import (
     Loop,
     Region,
 )
-from workbench.graph.operators import OPERATORS, result_type
+from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts, result_type
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, I64, StorageType
 
@@ -24,6 +25,16 @@ def region_in(instruction: Instruction) -> Region | None:
     """Return the small graph that the instruction has, None if it has none."""
     region = instruction.body if isinstance(instruction, Loop) else getattr(instruction, "operator", None)
     return region if isinstance(region, Region) else None
+
+
+def check_combiner(operator: str | Region, type_: StorageType) -> None:
+    """Raise GraphError unless a name is one of REDUCTIONS and takes this type; regions are the verifier's work."""
+    if isinstance(operator, Region):
+        return
+    if operator not in REDUCTIONS:
+        raise GraphError(f"unknown reduction {operator!r}", advice=f"Use one of {', '.join(REDUCTIONS)}.")
+    if not accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
+        raise GraphError(f"reduction {operator!r} does not take {type_}", advice="Cast the value first.")
 
 
 def check_region(region: Region, type_: StorageType, *, combines: bool = True) -> str:

@@ -106,9 +106,14 @@ def region_head(region: Region) -> str:
     return f"({parameters}) identity {start}"
 
 
+def is_bare(name: str) -> bool:
+    """Whether a name stands without quotes: a plain identifier, or several with dots between them."""
+    return _BARE.fullmatch(name) is not None and name not in KEYWORDS
+
+
 def name_text(name: str) -> str:
-    """Return the name bare if it is a plain identifier, else quoted."""
-    return name if _BARE.fullmatch(name) and name not in KEYWORDS else json.dumps(name)
+    """Return the name bare if it may be, else quoted."""
+    return name if is_bare(name) else json.dumps(name)
 
 
 def number_text(value: Constant) -> str:

@@ -169,9 +169,7 @@ class _Turn:
     def nodes(self) -> Iterable[int]:
         """Those to look at, also what `again` adds meanwhile."""
         while self._waiting:
-            node = heappop(self._waiting)
-            self._asked.discard(node)
-            yield node
+            yield heappop(self._waiting)
 
     def again(self, nodes: Iterable[int]) -> None:
         """Look at these nodes, which come after the one that is looked at, too."""

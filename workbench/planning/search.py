@@ -108,7 +108,6 @@ class _Descent:
         kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
         trials = [self._estimate.of(storage, self._now, changed) for storage in kept]
         self._now = min((*trials, self._now), key=lambda each: each.cost)
-        self._refused.clear()
 
     def _change(self, nodes: tuple[int, ...], to: Storage) -> None:
         """Change these nodes if that is cheaper; of equal allocations the one that stores less is kept."""

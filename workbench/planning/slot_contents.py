@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.graph import Extend, Load, value_name
+from workbench.planning.axes import along, axes_of, in_frame, loop_margins
 from workbench.planning.fields import end_fields
 from workbench.planning.kernel_plan import Fill, KernelPlan, Launch, Step, Subkernel
 from workbench.planning.plan import Plan
@@ -86,8 +87,11 @@ class _Follower:
 
     def subkernel(self, subkernel: Subkernel) -> Iterator[str]:
         distant: set[int] = set()
+        dim = self.kernel.space.rank
+        outside = in_frame(loop_margins(subkernel, dim), subkernel.axes, dim)
         for read in subkernel.reads:  # that they are all, with these boxes, is a check of its own
-            beyond = any(map(any, subkernel.margins)) and not read.anywhere  # computed places are in the domain
+            own = along(outside, axes_of(self.kernel.nodes[read.node].space, self.kernel.space))
+            beyond = any(map(any, own)) and not read.anywhere  # computed places are in the domain
             is_outside = beyond or any(map(any, read.box))
             if not self._holds(read.slot, read.node, is_outside):
                 yield f"{subkernel.name} does not find {self._name(read.node)} in slot {read.slot}"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from workbench.graph import Arith, Broadcast, Kernel, Loop, Replicate, Scan, Scatter, Shift
+from workbench.graph import Broadcast, Kernel, Replicate, Scan, Scatter, Shift
 from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, listed
 from workbench.planning.emission import STORED, box_of
@@ -66,7 +66,7 @@ class Walking:
         self.strides, self.places = tuple(strides), stride
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
         self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
-        self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
+        self.is_work = [traits_of(n.instruction).is_elementwise for n in kernel.nodes]
         self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
@@ -75,7 +75,7 @@ class Walking:
             self.weights[i] = self.traffic[i] = 0.0
         self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
         figures = (*self.weights, *self.weights_in_turn, *self.traffic)
-        self.are_exact = all((each * _PARTS).is_integer() for each in figures)
+        self.are_exact = all(float(each * _PARTS).is_integer() for each in figures)
         self.users: list[list[tuple[int, int | None]]] = [[] for _ in kernel.nodes]
         for i, (operands, move) in enumerate(self.below):
             for operand in dict.fromkeys(operands):
@@ -180,7 +180,7 @@ class Walking:
                 where = here if user in roots else bits.get(user, 0)
                 if where and (user in roots or storage[user] not in STORED):
                     now |= here if move is None else where >> move if move >= 0 else where << -move
-            was_stored, is_stored = bool(was) and index in reads, storage[index] in STORED
+            was_stored, is_stored = index in reads, storage[index] in STORED
             _keep(bits, index, now)
             read = (now if is_stored else 0) | (here if index in copies else 0)
             work += LOAD * self.traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())

@@ -1,0 +1,39 @@
+"""What a value in a box of cells is made of: the requests of the interpreter that are known ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.backends.boxes import Box
+from workbench.graph import Arith, Broadcast, Extend, Gather, Join, Loop, Node, Rank, Reduce, Scan, Scatter, Shift
+
+Request = tuple[int, Box | None]
+"""A node and the cells that are asked for, None for a Global."""
+
+
+def made_of(node: Node, box: Box | None, domain: Callable[[int], Box]) -> list[Request]:
+    """Return what is asked for when the node is, in this box or as a Global; some kinds ask for more than that.
+
+    domain: the cells of another node's domain.
+    """
+    match node.instruction:
+        case Arith() | Loop():
+            return [(operand, box) for operand in node.operands]
+        case Broadcast():
+            return [(node.operands[0], None)]
+        case Shift(offset) if box is not None:
+            return [(node.operands[0], moved(box, offset))]
+        case Reduce() | Extend():  # ghost cells come from the domain
+            return [(node.operands[0], domain(node.operands[0]))]
+        case Scan() | Scatter() | Join() | Rank():
+            return [(operand, domain(operand)) for operand in node.operands]
+        case Gather():
+            source, *places = node.operands
+            return [(source, domain(source)), *((place, box) for place in places)]
+        case _:
+            return []
+
+
+def moved(box: Box, offset: tuple[int, ...]) -> Box:
+    """Return the cells that a Shift by this offset moves into the box."""
+    return tuple((low - o, high - o) for (low, high), o in zip(box, offset, strict=True))

@@ -16,5 +16,7 @@ BAD_ARRAYS = [
         "fold calls this function with 2 values.",
     ),
     (X + 'output("y", generate("c", lambda i, j: i))', 2, "missing 1 required", "generate calls this function."),
+    (X + 'output("y", generate(10, lambda i: i))', 2, "there is no axis 10", "Use one of r, c, or"),
+    (X + 'output("y", generate(x.shape, lambda i: i))', 2, "no axis that is a value", "Use one of r, c, or"),
     (X + 'output("y", iterate(lambda x: x, start=x))', 2, "'at_most'", "help(workbench.language.iterate)"),
 ]

@@ -43,12 +43,23 @@ class RowsTogether:
 
 
 @dataclass(frozen=True, slots=True)
+class AlongRow:
+    """How a fold takes the cells of one row side by side: statements put what is folded into `NAME_along[lane]`."""
+
+    uniform: tuple[Statement, ...]
+    pointers: tuple[Pointer, ...]
+    row: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Folding:
     """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
 
     lanes: a number, or the constant of the text that has it. kept and folded: numbers of the loop's axes. targets: kept
     cells a thread of a device. sources: cells of the last folded axis a turn. rows: how a host takes several rows of
-    kept cells at a time, if it does.
+    kept cells at a time, if it does. along: how it takes the cells of a long row of folded ones side by side, if it
+    may.
     """
 
     shape: str
@@ -59,3 +70,4 @@ class Folding:
     targets: int = 1
     sources: int = 1
     rows: RowsTogether | None = None
+    along: AlongRow | None = None

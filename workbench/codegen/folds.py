@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench.codegen.along import along_row
 from workbench.codegen.cell_code import CellCode, Pointer, RootText
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import FoldedValue, Folding, RowsTogether
@@ -45,8 +46,9 @@ _ROWS = {
     "own_row",
     *(f"{name}_{row}" for name in ("kept", "row", "at") for row in range(TOGETHER)),
 }
+_ALONG = {"along", "in_order", "kept_at", "long_row", "high", "for_rows", "first_again", "LONG_ROW", "RowLanes"}
 _NAMES = {"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}
-FOLD_NAMES = frozenset(_NAMES | _UNROLLED | _ROWS)
+FOLD_NAMES = frozenset(_NAMES | _UNROLLED | _ROWS | _ALONG)
 """Names that no value may have in a text that folds."""
 
 
@@ -62,6 +64,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     roots = tuple(dict.fromkeys(each for taken in operands.values() for each in taken))
     read = tuple(root for root in roots if root in slots)
     scope = replace(writer.scope(frozenset(slots), subkernel.axes, subkernel.reduced), apart=frozenset({ROOT}))
+    before = dict(numbered)
     code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
     results = {result.node: result for result in code.results}
     statements = list(code.cell)
@@ -80,6 +83,11 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     few: int | str = _lanes_of_roots(values) if stages else FEW_LANES
     lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else few)
     fold = folding_of(writer, subkernel, tuple(values), lanes)
+    if not (stages or writer.plan.choices.plan.folds.lanes or fold.sources > 1):
+        before.update({array.node: numbered[array.node] for array in code.arrays if array.node in numbered})
+        lanes_along = (f"{cell}_along" for cell in cells)
+        fresh = NameBook(writer.reserved() | FOLD_NAMES | {*targets, *trees, *cells, *lanes_along})
+        fold = replace(fold, along=along_row(writer, subkernel, code, values, fresh, before))
     sweep = Sweep(
         "",
         subkernel.name,

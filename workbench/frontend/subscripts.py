@@ -21,7 +21,8 @@ from workbench.frontend.promotion import cast_term, constant, meeting_space, spr
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.slice_bounds import bound_of
 from workbench.frontend.trace import Operand, Term
-from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
+from workbench.frontend.value import Value, term_of
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Load, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
 
 _MOST_OPERATIONS = 100
@@ -124,8 +125,7 @@ def _cut(
         raise TraceError(
             f"{text}: the bounds of a slice are whole numbers that are known while the function is traced, or computed "
             "of lengths",
-            advice="Write x[1:], x[:-1], x[::2], x[: n // 2] or x[k : k + n] with n = x.shape[0]. A number given in a "
-            "tuple is known: f(x, (5,)). An index that is computed takes an element: x[i].",
+            advice=_advice_on_bounds(given),
         )
     cut: Cut = given  # type: ignore[assignment]  # checked
     origin = CutOrigin(table.origin(axis), cut)
@@ -133,6 +133,21 @@ def _cut(
         table.element(origin, Meeting(positions.trace.here().line, text))
         return Target(None, cut)
     return Target(positions.free(table.axis(table.length(origin)), taken), cut)
+
+
+def _advice_on_bounds(given: tuple[object, object, object]) -> str:
+    """What to write in place of a slice; where a bound is a number of the call, how that is known or a condition."""
+    nodes = (term_of(bound).node.instruction for bound in given if isinstance(bound, Value))
+    name = next((node.name for node in nodes if isinstance(node, Load)), "")
+    if name:
+        return (
+            f"{name} is a number of the call, which no length depends on. Give it in a tuple, f(x, (5,)), and write "
+            f"x[: {name}[0]]; or leave elements out: np.sum(np.where(generate(x.shape, lambda i: i < {name}), x, 0))."
+        )
+    return (
+        "Write x[1:], x[:-1], x[::2], x[: n // 2] or x[k : k + n] with n = x.shape[0]. A number given in a tuple is "
+        "known: f(x, (5,)). An index that is computed takes an element: x[i]."
+    )
 
 
 def _is_bound(given: object) -> bool:

@@ -303,13 +303,13 @@ class Trace:
 
     def need_axis(self, axis: object, what: str) -> int:
         """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
-        if self.names_axes and isinstance(axis, str):
-            found = next((k for k, own in enumerate(self.space.axes) if axis in (own.name, _extent_name(own))), None)
-            if found is not None:
-                return found
-            raise TraceError(
-                f"{what}: there is no axis {axis!r}", advice=f"Use one of {self.space.axis_names}, or declare an array."
-            )
+        if self.names_axes and not (isinstance(axis, int) and axis < self.dim):
+            for number, own in enumerate(self.space.axes):
+                if isinstance(axis, str) and axis in (own.name, _extent_name(own)):
+                    return number
+            shown = repr(axis) if isinstance(axis, str | int) else "that is a value"
+            advice = f"Use one of {self.space.axis_names}, or declare an array."
+            raise TraceError(f"{what}: there is no axis {shown}", advice=advice)
         if isinstance(axis, bool) or not isinstance(axis, int):
             raise TraceError(f"{what}: an axis is a whole number, not {axis!r}", advice="Pass 0, 1, ... below dim.")
         if axis >= self.dim and not self.fixed and axis < 3:

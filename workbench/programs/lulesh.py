@@ -89,7 +89,8 @@ def blast(n: int) -> Blast:
     still = np.zeros((n + 1,) * 3)
     energy = still.copy()
     energy[0, 0, 0] = ENERGY * (n / 45) ** 3
-    step = 0.5 * np.cbrt(volumes(x, y, z)[0, 0, 0]) / np.sqrt(2 * energy[0, 0, 0])
+    volume = volume_of(*([part[place] for place in CORNERS] for part in (x, y, z)))  # of the element at the origin
+    step = 0.5 * np.cbrt(volume) / np.sqrt(2 * energy[0, 0, 0])
     gas = LuleshArrays(x, y, z, *(still,) * 3, energy, still, still, np.ones_like(still), still)
     return Blast(gas, 0, 0.0, float(step), _NEVER, _NEVER, 1.0)
 
@@ -99,11 +100,10 @@ def run(start: Blast, cycles: int = _MOST, stop: float = STOP, **how: Any) -> Bl
 
     RunError if an element turns inside out.
     """
-    first = blast(start.gas.x.shape[0] - 1).gas
-    whole, mass = volumes(first.x, first.y, first.z, **how), masses(first.x, first.y, first.z, **how)
+    box = blast(start.gas.x.shape[0] - 1).gas[:3]
     numbers = start.cycles, start.time, start.step, start.courant, start.hydro, start.least
     *gas, count, time, step, courant, hydro, least = advanced(
-        start.gas, whole, mass, *numbers, start.cycles + cycles, stop, **how
+        start.gas, box, *numbers, start.cycles + cycles, stop, **how
     )
     made = Blast(LuleshArrays(*gas), int(count), float(time), float(step), float(courant), float(hydro), float(least))
     if made.least <= 0:
@@ -138,15 +138,15 @@ def masses(x: Array, y: Array, z: Array) -> Array:
 
 @collective
 def advanced(  # noqa: PLR0913  # what a blast has, as numbers
-    gas: LuleshArrays, whole: Array, mass: Array, cycles: int, time: float, step: float, courant: float, hydro: float,
-    least: float, limit: int, stop: float,
+    gas: LuleshArrays, box: tuple[Array, Array, Array], cycles: int, time: float, step: float, courant: float,
+    hydro: float, least: float, limit: int, stop: float,
 ) -> Any:  # noqa: ANN401  # arrays and numbers  # fmt: skip
     """The function behind `run`: the arrays of the gas and the numbers of a blast at `stop`, or after `limit` cycles.
 
-    whole: volumes at the beginning. mass: of the nodes.
+    box: positions at the beginning. Volumes and masses of then are computed once, before the cycles.
     """
-
-    _meet(whole, *gas, mass)
+    _meet(*gas, *box)
+    whole, mass = volumes(*box), masses(*box)
 
     def goes_on(*carried: Any) -> Any:  # noqa: ANN401  # traced
         count, now, *_, least = carried[len(LuleshArrays._fields) :]

@@ -93,6 +93,54 @@ inline void for_folded(
     }
 }
 
+// Cells of a row from which on it is folded by itself, where its operator takes equal values any number of times.
+constexpr int64_t LONG_ROW = 64;
+// After its first 16 cells such a row goes on where its last 16 end it; cells are taken twice, but never before earlier ones.
+inline int64_t first_again(int64_t high) { return high % LANES ? high % LANES : LANES; }
+
+// What a lane for each 16th cell of a row makes of minimum, maximum, "and" or "or".
+template <class T, class Combine> class RowLanes {
+    LaneValues<T> all;
+    T made;
+
+   public:
+    explicit RowLanes(T identity) : all(identity), made(identity) {}
+    void take(const T (&cells)[LANES]) { all.take(cells, Combine()); }
+
+    // Whether the result is known: not where some lanes end with 0 and some with -0, of which the last cell's is right.
+    bool close() {
+        const T(&lanes)[LANES] = all.lanes;
+        all.close(Combine());
+        made = lanes[0];
+        for (int l = 1; l < LANES; ++l) made = Combine()(made, lanes[l]);
+        if constexpr (is_float<T>::value) {
+            if (made != T(0)) return true;
+            int zeros = 0, negative = 0;
+            for (int l = 0; l < LANES; ++l) {
+                zeros += lanes[l] == T(0);
+                negative += lanes[l] == T(0) && STENCIL_MATH copysign(T(1), lanes[l]) < T(0);
+            }
+            return negative == 0 || negative == zeros;
+        }
+        return true;
+    }
+    T result() const { return made; }
+};
+
+// The rows of folded cells of one kept cell, whose indices are set in `at`: each(row, its number of cells).
+template <int Q, int D, class Each>
+inline void for_rows(const Shape<D>& shape, const int (&folded)[Q], int64_t (&at)[D], const Each& each) {
+    int64_t rows = 1;
+    for (int q = 0; q + 1 < Q; ++q) {
+        at[folded[q]] = 0;
+        rows *= shape.extents[folded[q]];
+    }
+    for (; rows > 0; --rows) {
+        each(row_of(shape, at), shape.extents[D - 1]);
+        for (int q = Q - 2; q >= 0 && ++at[folded[q]] == shape.extents[folded[q]]; --q) at[folded[q]] = 0;
+    }
+}
+
 // The kept cells as tasks: rows of them, cut into runs of lanes side by side.
 template <int D> struct Lanes {
     int64_t rows, tall, row_blocks, wide, x_blocks, low, high;

@@ -9,6 +9,54 @@ namespace stencil {
 constexpr int64_t CHUNK = 1024;  // cells whose sum is formed in one go, counted by global index
 constexpr int LANES = 16;
 
+// minimum and maximum of floats that are numbers: one instruction of x86.
+template <class T, class Combine> struct of_numbers {
+    static constexpr bool known = false;
+};
+template <class T> struct of_numbers<T, combine_minimum> {
+    static constexpr bool known = is_float<T>::value;
+    static T of(T a, T b) { return a < b ? a : b; }
+};
+template <class T> struct of_numbers<T, combine_maximum> {
+    static constexpr bool known = is_float<T>::value;
+    static T of(T a, T b) { return a > b ? a : b; }
+};
+
+// What lanes have so far. The lesser or greater of floats is taken as if all were numbers, so that no cell waits for a look
+// at the one before; `nan` has NaN where one of two lanes had it, whose combination it is then.
+template <class T> struct LaneValues {
+    T lanes[LANES], nan[LANES / 2];
+
+    explicit LaneValues(T identity) {
+        for (int l = 0; l < LANES; ++l) lanes[l] = identity;
+        for (int l = 0; l < LANES / 2; ++l) nan[l] = identity;
+    }
+    // Each lane takes a cell.
+    template <class Combine> void take(const T* cells, const Combine& combine) {
+        if constexpr (of_numbers<T, Combine>::known) {
+#pragma omp simd
+            for (int l = 0; l < LANES; ++l) lanes[l] = of_numbers<T, Combine>::of(lanes[l], cells[l]);
+            note(cells);
+        } else {
+#pragma omp simd
+            for (int l = 0; l < LANES; ++l) lanes[l] = combine(lanes[l], cells[l]);
+        }
+    }
+    // After that: NaN to the lanes.
+    template <class Combine> void close(const Combine&) {
+        if constexpr (of_numbers<T, Combine>::known) {
+#pragma omp simd
+            for (int l = 0; l < LANES / 2; ++l) lanes[l] = nan[l] == nan[l] ? lanes[l] : nan[l];
+        }
+    }
+    void note(const T* cells) {
+#pragma omp simd
+        for (int l = 0; l < LANES / 2; ++l) {
+            nan[l] = __builtin_isunordered(cells[l], cells[l + LANES / 2]) ? T(__builtin_nan("")) : nan[l];
+        }
+    }
+};
+
 template <int D> struct Margins {
     int64_t sides[D][2];
 };

@@ -26,37 +26,40 @@ template <class T, class Combine> inline void tree(T* values, int64_t count, con
     }
 }
 
-// The lanes of a whole chunk, which takes its cells 16 at a time.
-template <class T> struct ChunkLanes {
-    T lanes[LANES];
-
-    explicit ChunkLanes(T identity) {
-        for (int l = 0; l < LANES; ++l) lanes[l] = identity;
-    }
-    template <class Combine> void take(const T (&cells)[LANES], const Combine& combine) {
+// The same of as many as the compiler knows, a power of two: each level is one loop of vectors.
+template <int N, class T, class Combine> STENCIL_FUNCTION T tree_of(const T (&values)[N], const Combine& combine) {
+    if constexpr (N == 1) {
+        return values[0];
+    } else {
+        T pairs[N / 2];
 #pragma omp simd
-        for (int l = 0; l < LANES; ++l) lanes[l] = combine(lanes[l], cells[l]);
+        for (int k = 0; k < N / 2; ++k) pairs[k] = combine(values[2 * k], values[2 * k + 1]);
+        return tree_of<N / 2>(pairs, combine);
     }
+}
+
+// The lanes of a whole chunk, which takes its cells 16 at a time.
+template <class T> struct ChunkLanes : LaneValues<T> {
+    using LaneValues<T>::LaneValues;
+
     template <class Combine> T root(const Combine& combine) {
-        tree(lanes, LANES, combine);
-        return lanes[0];
+        this->close(combine);
+        return tree_of<LANES>(this->lanes, combine);
     }
 };
 
 // The cells of one chunk; the first lies in lane `lane`.
 template <class T, class Combine>
 inline T reduce_chunk(const T* cells, int64_t count, int64_t lane, T identity, const Combine& combine) {
-    T lanes[LANES];
-    for (int l = 0; l < LANES; ++l) lanes[l] = identity;
+    LaneValues<T> all(identity);
+    T(&lanes)[LANES] = all.lanes;
     int64_t c = 0;
     for (; lane % LANES != 0 && c < count; ++c, ++lane) lanes[lane % LANES] = combine(lanes[lane % LANES], cells[c]);
-    for (; c + LANES <= count; c += LANES) {
-#pragma omp simd
-        for (int l = 0; l < LANES; ++l) lanes[l] = combine(lanes[l], cells[c + l]);
-    }
+    if constexpr (of_numbers<T, Combine>::known) all.note(lanes);
+    for (; c + LANES <= count; c += LANES) all.take(cells + c, combine);
+    all.close(combine);
     for (int l = 0; c < count; ++c, ++l) lanes[l] = combine(lanes[l], cells[c]);
-    tree(lanes, LANES, combine);
-    return lanes[0];
+    return tree_of<LANES>(lanes, combine);
 }
 
 // Chunks to rows, rows to planes, and so on; `partials` has one value for each chunk of each row and is used up.

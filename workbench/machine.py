@@ -277,7 +277,7 @@ class Machine:
 
         Every candidate is built, compared with the reference and timed in a process of its own; a crash, a hang or a
         wrong result does not end the study. shape and values: as in `simulate`. budget: a number of evaluations, or a
-        text such as "90 s". strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso" (births: its mix,
+        text such as "90 s". strategy: "portfolio" (several), "sweep", "independence", "paraiso" (births: its mix,
         such as {"mutation": 3, "crossover": 7}), "surrogate", "random" or "exhaustive". path: the study's file, which a
         later call continues; else in the user's data folder. start: choices or machines to begin with. only, fixed:
         names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:

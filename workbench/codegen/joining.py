@@ -28,6 +28,7 @@ class JoinedPart:
     outside: int
     extended: bool
     stages: tuple[()] = ()
+    vectors: None = None
 
 
 @dataclass(frozen=True, slots=True)

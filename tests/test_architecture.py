@@ -213,6 +213,15 @@ def test_rooms_of_tests_share_through_the_kit():
     assert not found, f"move what they share into tests/kit: {found}"
 
 
+def test_tests_in_a_browser_wait_for_something():
+    """For a state of the page or of the kernel, looked at often, and for no fixed time."""
+    for path in sorted((ROOT / "tests" / "browser").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert "wait_for_timeout" not in text, path
+        waits = re.findall(r"\bsleep\(([\d.]+)\)|setTimeout\(.*, ([\d.]+)\)", text)
+        assert all(float(seconds or milliseconds) <= 0.1 for seconds, milliseconds in waits), (path, waits)
+
+
 def test_import_is_cheap():
     code = (
         "import sys, time; start = time.perf_counter(); import workbench; seconds = time.perf_counter() - start;"

@@ -50,13 +50,17 @@ def test_field_streams_and_obeys_its_slider(vscode, page):
     vscode.picture("vscode-field")
 
 
-def test_field_moves_while_a_cell_runs(vscode, page):
+def test_field_moves_while_a_cell_runs(vscode, page, tmp_path):
     vscode.run(WAVE)
     vscode.run('sim.start(); sim.view("u")')
     vscode.wait_drawn(1, before=0)
-    vscode.start("import time; time.sleep(8)")
+    seen = tmp_path / "seen"
+    limit = "import os, time\nend = time.time() + 60"
+    vscode.start(f"{limit}\nwhile not os.path.exists({str(seen)!r}) and time.time() < end: time.sleep(0.05)")
     vscode.wait_drawn(5)
     assert page.evaluate("window.ended") is None
+    seen.touch()
+    page.wait_for_function("window.ended")
 
 
 def test_node_is_flipped_by_mouse_and_by_keyboard(vscode, page):

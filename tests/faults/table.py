@@ -283,7 +283,7 @@ OF_THE_REST = (
           "return -1 - i if i < 0 else 2 * n - 1 - i",
           "return min(-1 - i, n - 1) if i < 0 else max(2 * n - 1 - i, 0)",
           f"{INTERPRETER}:test_every_pair_of_rules_with_reach_7", (2, F64)),
-    Fault("[P] a Shift moves the wrong way", "interpreter", "backends.interpreter",
+    Fault("[P] a Shift moves the wrong way", "interpreter", "backends.made_of",
           "(low - o, high - o)", "(low + o, high + o)", f"{INTERPRETER}:test_random_programs"),
     # -- build cache
     Fault("flags are not in the key", "build cache", "backends.build_cache",

@@ -42,7 +42,7 @@ def test_a_terminal_has_words_and_opens_no_view(shell, twice, monkeypatch):
 
 
 def test_drawing_makes_no_further_machine(shell, twice):
-    before = len(registry().machines)
+    before = {machine.number for machine in registry().machines}
     for shown in values_of(twice):
         shell.ip.display_formatter.format(shown)
-    assert len(registry().machines) == before
+    assert {machine.number for machine in registry().machines} <= before  # some of other tests may be gone

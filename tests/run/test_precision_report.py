@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.errors import FieldError, RunError
+from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph.extended_numbers import as_fraction, as_pairs
 
 SUBTRACTION = """
@@ -276,6 +276,8 @@ def test_what_cannot_be_reported_is_named(options, error, says):
         trace(SUBTRACTION).precision_report(**values)
 
 
-def test_a_call_has_no_steps():
+def test_a_call_has_no_steps_and_the_shape_of_its_arrays():
+    with pytest.raises(ShapeError, match=r"shape=5, but pairs is called with arrays"):
+        trace(PAIRS, "pairs").precision_report(x=[1.0, 2.0], m=1.0, e2=1.0, shape=5)
     with pytest.raises(RunError, match="pairs runs once at each call, not 2 steps"):
         trace(PAIRS, "pairs").precision_report(x=[1.0, 2.0], m=1.0, e2=1.0, steps=2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import Evaluation, KernelInterpreter
-from workbench.errors import FieldError
+from workbench.errors import FieldError, ShapeError
 from workbench.graph import Graph, Kernel, Node, Span, Store
 from workbench.graph.arithmetic import apply, constant, stored
 from workbench.run.calling import is_called
@@ -34,6 +34,11 @@ class RunStart:
 def read_start(graph: Graph, values: Mapping[str, object], shape: object) -> RunStart:
     """Check what a user gives a simulation, or a call; raises as these do."""
     if is_called(graph):
+        if shape is not None:
+            raise ShapeError(
+                f"shape={shape!r}, but {graph.name} is called with arrays, which have shapes of their own",
+                advice="Leave out shape=.",
+            )
         single = {name: value for name, value in values.items() if name not in ("targets", "sources")}
         arrays, numbers, extents = read_call(graph, Given(single, _set(values, "targets"), _set(values, "sources")))
         return RunStart(extents, arrays, numbers, MAIN)

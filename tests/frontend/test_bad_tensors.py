@@ -41,6 +41,8 @@ BAD = [
     (V + "u.next = v[0:1]", 2, "index is a whole number", "Write v[0]"),
     (V + "v.next = v.at(+1, 2)", 2, "there is no axis 2 in 2 dimensions", "Use an axis below 2"),
     (V + "a, b, c = v", 2, "ValueError: not enough values to unpack", "Unpack as many names"),
+    ('a, b = fields("a")', 1, "ValueError: not enough values to unpack", "fields(...) gives one value for each name"),
+    ("a, = targets('x y')", 1, "ValueError: too many values to unpack", "in its text: here 2 names"),
     (
         V + "u.next = np.sum(v)",
         2,

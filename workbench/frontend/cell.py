@@ -352,5 +352,6 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object], 
         )
         raise source.locate(explained, error.__traceback__) from None
     except Exception as error:  # whatever the user's code raises is reported at its line in the cell
-        explained = explain_error(error, source.failing_text(error.__traceback__))
+        text, line = source.failing_text(error.__traceback__), source.failing_line(error.__traceback__)
+        explained = explain_error(error, text, line)
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error

@@ -135,6 +135,11 @@ class CellText:
         inside = trace is not None and trace.tb_frame.f_code.co_filename == guest.filename
         return guest.segment(place) if inside else ""
 
+    def failing_line(self, trace: TracebackType | None) -> str:
+        """The line of the text at which an exception was raised, or of the function that it calls; empty if unknown."""
+        guest, place = self._failing(trace)
+        return "" if place is None else guest.line(place.line)
+
     def _failing(self, trace: TracebackType | None) -> tuple[CellText, SourceRange | None]:
         """The innermost place of the cell, or of a user's function, that a traceback passes."""
         passed: list[TracebackType] = []

@@ -13,11 +13,14 @@ from workbench.frontend.total import counted
 from workbench.frontend.words import find_word
 
 _ARGUMENTS = re.compile(r"(?P<name>[\w<>]+)\(\) (takes|missing|got an unexpected keyword|got multiple values)")
+_NAMES = re.compile(
+    r"\b(?P<word>fields|targets|sources|totals|particles|arrays)\((?P<quote>['\"])(?P<names>.*?)(?P=quote)"
+)
 _GIVEN = re.compile(r"but (?P<number>\d+) (was|were) given")
 
 
-def explain_error(error: Exception, text: str) -> TraceError:
-    """The error for one of Python's own, raised by the cell; `text` is the formula that failed, if it is known."""
+def explain_error(error: Exception, text: str, line: str) -> TraceError:
+    """The error for one of Python's own that the cell raised, in the formula `text` of `line`, "" where unknown."""
     said = str(error)
     if "object is not callable" in said and ("'Value'" in said or "'Tensor'" in said):
         return _no_call(text, "'Tensor'" in said)
@@ -25,7 +28,11 @@ def explain_error(error: Exception, text: str) -> TraceError:
     if isinstance(error, TypeError) and (found := _ARGUMENTS.search(said)) is not None:
         advice = _about_arguments(error, found["name"], text) or advice
     if "values to unpack" in said:
+        named = _NAMES.search(line)
         advice = "Unpack as many names as there are components; --dim says how many a vector has."
+        if named is not None:
+            count = counted(len(re.findall(r"\w+", named["names"])), "name")
+            advice = f"{named['word']}(...) gives one value for each name in its text: here {count}."
     if said.startswith("ArrayValue."):
         said = said.removeprefix("ArrayValue.")
         advice = "Give axis= and keepdims= alone; cast and choose elements before."

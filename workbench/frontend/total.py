@@ -108,7 +108,8 @@ class Total:
         if state.near is None and not any(_has_source(each) for each in given):
             raise TraceError(
                 f"{text}: what is contributed to {self.name} depends on no source",
-                advice="Compute with a value of sources(...), or add the value to the result after the call.",
+                advice="Compute with a value of sources(...), which += adds up over all sources by itself, or add the "
+                "value to the result after the call.",
             )
         parts = []
         names = (reduced.written,) if reduced.written else reduced.names

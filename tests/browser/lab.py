@@ -239,7 +239,7 @@ class NotebookPage:
     def wait_loaded(self):
         page = self.page
         page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
-        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=PATIENCE)
+        self.wait_idle()
 
     def run(self, cell):
         """Run one cell; a key pressed right after loading may get lost, so ask until the prompt changes.
@@ -273,7 +273,8 @@ class NotebookPage:
         raise AssertionError(f"cell {cell} does not run")
 
     def wait_idle(self):
-        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=PATIENCE)
+        idle = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'  # a narrow page may have no room to show it
+        self.page.wait_for_selector(idle, state="attached", timeout=PATIENCE)
 
     def drawn(self):
         """Frames drawn so far by the first view."""

@@ -47,8 +47,7 @@ def processor_name() -> str:
 def loads_a_line_a_cycle(text: str) -> bool:
     """Whether a processor with this `processor_text` has vectors of a cache line, and loads one of them a cycle.
 
-    So does AMD's Zen 4 (Software Optimization Guide for the AMD Zen 4 Microarchitecture, 2.12). Intel's load two, and
-    shift registers where they add; AMD's family 26 loads two as well.
+    AMD's Zen 4 does. Processors of Intel load two and have the same units for shifts and sums; Zen 5 loads two as well.
     """
     lines = {key.strip(): value.split() for key, _, value in (line.partition(":") for line in text.splitlines())}
     is_family = lines.get("vendor_id") == ["AuthenticAMD"] and lines.get("cpu family") == ["25"]

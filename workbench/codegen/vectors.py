@@ -16,7 +16,7 @@ from workbench.codegen.loops import Sweep, VectorRows
 from workbench.codegen.statement import declared_in, words_in
 
 FEWEST = 4
-"""Neighbours of a cell along a row of some array; two save one load only, and gain nothing."""
+"""Neighbours of a cell along a row of some array; with two, little is gained."""
 FARTHEST = 7
 """Cells to the farthest neighbour along the row: fewer than any vector holds."""
 

@@ -19,6 +19,12 @@ def small(monkeypatch):
     monkeypatch.setattr(host, "_LEVEL_BYTES", (1 << 12, 1 << 14))
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    monkeypatch.setattr(host, "_load", lambda: 0.0)
+    monkeypatch.setattr(host._Timer, "lost_share", lambda timer: 0.0)
+
+
 def test_nothing_measured_means_an_estimate_that_says_so(tmp_path):
     cache = BuildCache(tmp_path)
     assert host.measured_figures(cache) is None
@@ -40,11 +46,19 @@ def test_without_a_compiler_numpy_measures(tmp_path, small, monkeypatch):
 
 
 def test_when_the_time_is_over_each_ceiling_is_measured_once():
-    done = []
-    host._seconds([lambda: done.append("copy")], end=time.perf_counter() - 1)
-    assert done == ["copy"]
-    host._seconds([lambda: done.append("sum")], end=time.perf_counter() + 1000)
+    done, timer = [], host._Timer()
+    timer.seconds([lambda: done.append("sum")])
     assert done.count("sum") > 1
+    timer._end = time.perf_counter() - 1
+    timer.seconds([lambda: done.append("copy")])
+    assert done.count("copy") == 1
+
+
+def test_tasks_that_wait_lose_the_time_of_their_processors():
+    timer = host._Timer()
+    assert timer.lost_share() == 0.0
+    timer.seconds([lambda: time.sleep(0.05)] * 2)
+    assert timer.lost_share() > 0.8
 
 
 def test_a_damaged_note_counts_as_absent(tmp_path, small):
@@ -88,27 +102,32 @@ def test_a_measured_rate_above_a_ceiling_replaces_it(tmp_path, monkeypatch):
     assert host.last_figures(cache).levels == levels  # what was reached once is no forecast
 
 
-def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, monkeypatch):
+@pytest.mark.parametrize(("load", "lost"), [(1e3, 0.0), (0.0, 0.5)])
+def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, monkeypatch, load, lost):
     cache = BuildCache(tmp_path)
-    monkeypatch.setattr(host, "_load", lambda: 1e3)
+
+    def work(load, lost):
+        monkeypatch.setattr(host, "_load", lambda: load)
+        monkeypatch.setattr(host._Timer, "lost_share", lambda timer: lost)
+
+    work(load, lost)
     busy = host.ensure_figures(cache)
     assert busy.label.endswith(", while other work ran")
     assert host.measured_figures(cache) == busy
     assert host.last_figures(cache) is None
     assert host.note_rate(1 << 12, 1e30, cache).label == busy.label
-    monkeypatch.setattr(host, "_load", lambda: 0.0)
+    work(0.0, 0.0)
     idle = host.ensure_figures(cache)
     assert not idle.label.endswith(host.BUSY)
     assert idle.flops >= busy.flops
-    monkeypatch.setattr(host, "_load", lambda: 1e3)
+    work(load, lost)
     last = host.last_figures(cache)
     assert host.measure_host(cache).label == idle.label
     assert host.last_figures(cache) == last
 
 
-def test_the_last_figures_of_an_idle_machine_are_not_the_best(tmp_path, small, monkeypatch):
+def test_the_last_figures_of_an_idle_machine_are_not_the_best(tmp_path, small, alone, monkeypatch):
     cache = BuildCache(tmp_path)
-    monkeypatch.setattr(host, "_load", lambda: 0.0)
     found = []
     for level in (9.0, 3.0):
         monkeypatch.setattr(host, "_compiled", lambda *_, level=level: (level, (CacheLevel(64, level / 1e-30),)))
@@ -120,8 +139,7 @@ def test_the_last_figures_of_an_idle_machine_are_not_the_best(tmp_path, small, m
     assert found[1][0].levels[0].bandwidth == 9.0 / 1e-30
 
 
-def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, monkeypatch):
-    monkeypatch.setattr(host, "_load", lambda: 0.0)
+def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, alone, monkeypatch):
     cache = BuildCache(tmp_path)
     first = host.ensure_figures(cache)
     monkeypatch.setattr(host, "measure_host", lambda cache: pytest.fail("measured again"))

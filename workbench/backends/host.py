@@ -65,7 +65,7 @@ extern "C" void move(double *__restrict to, const double *__restrict from, long 
 
 BUSY = ", while other work ran"
 """Ends the label of figures that may be too low."""
-_IDLE_SHARE = 0.25  # of the processors that other work may keep busy
+_IDLE_SHARE = 0.25  # of the processors that other work may keep busy, or of their time that it may take
 
 
 def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
@@ -153,17 +153,19 @@ def figures_text(figures: HostFigures) -> str:
 def measure_host(cache: BuildCache | None = None) -> HostFigures:
     """Measure for about two seconds, keep it and the best of this and earlier times in the cache folder.
 
-    These are ceilings: what else runs on the machine can only lower what is measured. Where other work takes more
-    than a quarter of the processors the label says so, until they are measured on an idle machine.
+    These are ceilings: what else runs on the machine can only lower what is measured. Where other work took more than
+    a quarter of the processors in the last minute, or meanwhile, the label says so, until the machine is idle.
     """
     notes = cache or default_cache()
     threads = available_threads()
-    busy = _load() > _IDLE_SHARE * threads
+    loaded = _load() > _IDLE_SHARE * threads
     toolchain = find_toolchain(cache=notes)
-    end = time.perf_counter() + _ALL_SECONDS
-    memory = CacheLevel(2 * _COPY_BYTES * threads, _copy_bandwidth(threads, end))
-    compiled = _compiled(toolchain, threads, end) if isinstance(toolchain, Toolchain) else None
-    flops, levels = compiled or (_numpy_flops(threads, end), ())
+    timer = _Timer()
+    tasks, moved = copy_tasks(threads)
+    memory = CacheLevel(moved, moved / timer.seconds(tasks))
+    compiled = _compiled(toolchain, threads, timer) if isinstance(toolchain, Toolchain) else None
+    flops, levels = compiled or (_numpy_flops(threads, timer), ())
+    busy = loaded or timer.lost_share() > _IDLE_SHARE
     rows = {level.size: level.bandwidth for level in (*levels, memory)}
     now = _ordered(rows)
     last = last_figures(notes) if busy else HostFigures(now[-1].bandwidth, flops, "", now)
@@ -236,12 +238,6 @@ def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:
     return tasks, 2 * _COPY_BYTES * threads
 
 
-def _copy_bandwidth(threads: int, end: float) -> float:
-    """Best of several copies."""
-    tasks, moved = copy_tasks(threads)
-    return moved / _seconds(tasks, end)
-
-
 class Ceilings:
     """What this machine moves and computes at a time, again and again: for programs that measure beside it.
 
@@ -263,15 +259,15 @@ class Ceilings:
         The figures' bandwidth is that of loops over as many bytes as the arrays have, which bring lines in before they
         store to them, and counts those.
         """
-        end = time.perf_counter() + _ALL_SECONDS
-        copied = self._bytes / _seconds(self._tasks, end, median)
+        timer = _Timer(median)
+        copied = self._bytes / timer.seconds(self._tasks)
         label = f"of {_threads_text(self._threads)}, in this round"
         if self._code is None:
-            return copied, HostFigures(copied, _numpy_flops(self._threads, end), label)
-        flops, levels = self._code.measure(self._threads, end, median)
-        return copied, HostFigures(_BROUGHT_IN * self._moved_far(self._code, end), flops, label, levels)
+            return copied, HostFigures(copied, _numpy_flops(self._threads, timer), label)
+        flops, levels = self._code.measure(self._threads, timer)
+        return copied, HostFigures(_BROUGHT_IN * self._moved_far(self._code, timer), flops, label, levels)
 
-    def _moved_far(self, code: _Code, end: float) -> float:
+    def _moved_far(self, code: _Code, timer: _Timer) -> float:
         """Bytes a second, read and written: there and back, as steps do that read what the last one wrote.
 
         Threads take pieces, so that one that is held up leaves its own to the others.
@@ -283,7 +279,7 @@ class Ceilings:
             for first in range(0, _PIECES * count, count)
             for to, origin in pairs
         ]
-        return 16.0 * count * len(tasks) / _seconds(tasks, end, median, self._threads)
+        return 16.0 * count * len(tasks) / timer.seconds(tasks, self._threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,23 +289,21 @@ class _Code:
     work: Callable[[int], float]
     move: Callable[[int, int, int, int], None]
 
-    def measure(
-        self, threads: int, end: float, typical: Callable[[Sequence[float]], float] = min
-    ) -> tuple[float, tuple[CacheLevel, ...]]:
-        """Operations a second and what caches move; `typical` of several times counts.
+    def measure(self, threads: int, timer: _Timer) -> tuple[float, tuple[CacheLevel, ...]]:
+        """Operations a second and what caches move.
 
         Operations: a multiplication and an addition for each of 64 doubles in registers.
         """
-        seconds = _seconds([lambda: self.work(_TURNS)] * threads, end, typical)
-        sizes = (size for size in _LEVEL_BYTES if time.perf_counter() < end)
-        levels = tuple(CacheLevel(size * threads, _moved(self.move, size, threads, end, typical)) for size in sizes)
+        seconds = timer.seconds([lambda: self.work(_TURNS)] * threads)
+        sizes = (size for size in _LEVEL_BYTES if timer.has_time())
+        levels = tuple(CacheLevel(size * threads, _moved(self.move, size, threads, timer)) for size in sizes)
         return 2.0 * _LANES * _TURNS * threads / seconds, levels
 
 
-def _compiled(toolchain: Toolchain, threads: int, end: float) -> tuple[float, tuple[CacheLevel, ...]] | None:
+def _compiled(toolchain: Toolchain, threads: int, timer: _Timer) -> tuple[float, tuple[CacheLevel, ...]] | None:
     """Operations a second and what caches move, by compiled code; None where that does not compile."""
     code = _code(toolchain)
-    return None if code is None else code.measure(threads, end)
+    return None if code is None else code.measure(threads, timer)
 
 
 def _code(toolchain: Toolchain) -> _Code | None:
@@ -331,20 +325,14 @@ def _code(toolchain: Toolchain) -> _Code | None:
         return _Code(work, move)
 
 
-def _moved(
-    move: Callable[[int, int, int, int], None],
-    size: int,
-    threads: int,
-    end: float,
-    typical: Callable[[Sequence[float]], float],
-) -> float:
+def _moved(move: Callable[[int, int, int, int], None], size: int, threads: int, timer: _Timer) -> float:
     """Bytes a second, read and written, of threads with `size` bytes each."""
     count, turns = size // 16, max(1, _MOVED_BYTES // size)
     pairs = [(_on_lines(count), _on_lines(count)) for _ in range(threads)]
     tasks = [
         lambda to=to, origin=origin: move(to.ctypes.data, origin.ctypes.data, count, turns) for to, origin in pairs
     ]
-    return float(size) * turns * threads / _seconds(tasks, end, typical)
+    return float(size) * turns * threads / timer.seconds(tasks)
 
 
 def _on_lines(count: int) -> Array:
@@ -354,7 +342,7 @@ def _on_lines(count: int) -> Array:
     return values[first : first + count]
 
 
-def _numpy_flops(threads: int, end: float) -> float:
+def _numpy_flops(threads: int, timer: _Timer) -> float:
     """The same by NumPy on arrays that stay in the nearest cache: what can be had without a compiler."""
     turns, size = max(1, _TURNS // 500), 1024
 
@@ -364,27 +352,38 @@ def _numpy_flops(threads: int, end: float) -> float:
             np.multiply(values, 0.999999, out=values)
             np.add(values, 1e-6, out=values)
 
-    return 2.0 * size * turns * threads / _seconds([work] * threads, end)
+    return 2.0 * size * turns * threads / timer.seconds([work] * threads)
 
 
-def _seconds(
-    tasks: Sequence[Callable[[], object]],
-    end: float,
-    typical: Callable[[Sequence[float]], float] = min,
-    threads: int = 0,
-) -> float:
-    """The shortest, or another figure, of several times in which all tasks are done; of few where they take long.
+class _Timer:
+    """Times tasks, within `_ALL_SECONDS`; of several times the shortest counts, or another figure (`typical`)."""
 
-    threads: 0 for as many as tasks.
-    """
-    taken: list[float] = []
-    soon = time.perf_counter() + _PATIENCE_SECONDS
-    with ThreadPoolExecutor(threads or len(tasks)) as pool:
-        for turn in range(_REPEATS):
-            start = time.perf_counter()
-            if (turn > 1 and start > soon) or (turn and start > end):
-                break
-            for future in [pool.submit(task) for task in tasks]:
-                future.result()
-            taken.append(time.perf_counter() - start)
-    return typical(taken)
+    def __init__(self, typical: Callable[[Sequence[float]], float] = min) -> None:
+        self._typical = typical
+        self._end = time.perf_counter() + _ALL_SECONDS
+        self._wanted = self._had = 0.0  # seconds of processors
+
+    def has_time(self) -> bool:
+        """Whether there is time left."""
+        return time.perf_counter() < self._end
+
+    def lost_share(self) -> float:
+        """The part of the processors' time that tasks did not get: other work had it, or nobody while one waited."""
+        return 1.0 - self._had / self._wanted if self._wanted else 0.0
+
+    def seconds(self, tasks: Sequence[Callable[[], object]], threads: int = 0) -> float:
+        """The time in which all tasks are done, on as many threads as tasks or `threads`; of few if they take long."""
+        taken: list[float] = []
+        workers = threads or len(tasks)
+        soon = time.perf_counter() + _PATIENCE_SECONDS
+        with ThreadPoolExecutor(workers) as pool:
+            for turn in range(_REPEATS):
+                start, had = time.perf_counter(), time.process_time()
+                if (turn > 1 and start > soon) or (turn and start > self._end):
+                    break
+                for future in [pool.submit(task) for task in tasks]:
+                    future.result()
+                taken.append(time.perf_counter() - start)
+                self._wanted += workers * taken[-1]
+                self._had += time.process_time() - had
+        return self._typical(taken)

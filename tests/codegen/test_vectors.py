@@ -79,6 +79,19 @@ def test_solvers_of_order_four_have_such_loops():
         assert len(rows_in(plan_graph(wave.machine(3, order=4, time_order=2, dtype=dtype).graph))) == 1
 
 
+def test_results_and_the_farthest_planes_are_asked_for_ahead():
+    wide = "v[+2, 0, 0] + v[-1, 0, 0] + v[+1, 1, 0] + " + " + ".join(
+        f"u[{z}, 0, {x}]" for z in (1, -3) for x in range(-2, 3)
+    )
+    cell = f'u, v = fields("u v", boundary="periodic")\nu.next = {wide}\nv.next = v'
+    text = render_openmp(plan_graph(wb.trace(cell, dim=3, name="planes").graph)).text
+    (asked,) = [line for line in text.split("\n") if "prefetch(" in line]
+    assert set(asked.strip(" );").removeprefix("prefetch(i, ").split(", ")) == {
+        "out_u", "v_xp2", "v_xm1", "u_xp1", "u_xm3",
+    }  # fmt: skip
+    assert "prefetch(" not in render_openmp(plan_of(FOURTH)).text
+
+
 def test_a_result_that_is_the_same_in_all_cells_is_no_vector():
     cell = f'u, v = fields("u v", boundary="periodic")\nk = param("k", 0.1)\nu.next = {FOURTH}\nv.next = k + 1'
     plan = plan_graph(wb.trace(cell, dim=2, name="constant").graph)
@@ -113,6 +126,8 @@ def test_results_have_the_bits_of_the_reference(flag):
             plans.append(plan)
     assert tried < 40
     plans.append(plan_graph(wave.machine(3, order=8, time_order=2, dtype="f32").graph))
+    mixed = " + ".join(f"u[{z}, 0, {x}] * {x + 3}.0" for z in (1, -1) for x in range(-2, 3))  # neighbours of far planes
+    plans.append(plan_graph(wb.trace(f"{SIDES.format('f64', 'f64')}u.next = {mixed}", dim=3, name="mixed").graph))
     for plan, program in zip(plans, backend(flag).compile_many(plans), strict=True):
         extents = [(9, 8), (5, 37), (8, 64), (7, 130)] if plan.graph.dim == 2 else [(9, 10, 8), (8, 8, 67)]
         for number, each in enumerate(extents):

@@ -119,10 +119,14 @@ class InteriorCells:
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Of a loop that may compute cells in vectors: the type of all its numbers, rows whose neighbours it reads."""
+    """Of a loop that may compute cells in vectors: the type of all its numbers, rows whose neighbours it reads.
+
+    ahead: rows whose lines are asked for before they are read or written.
+    """
 
     type: str
     rows: tuple[str, ...]
+    ahead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _READ = re.compile(r"(\w+)\[i(?: ([+-] \d+))?\]")
 _NUMBER = re.compile(r"(?<![\w.])(?:0x[\da-f.]+p[+-]?\d+|\d+\.\d*(?:e[+-]?\d+)?)(f?)(?![\w.])")
 _OPERATORS = frozenset(" ()+-*/")
+_PLANES = re.compile(r"row\.start ([+-]) (?:(\d+) \* )?shape\.strides\[0\]")
 
 
 def in_vectors(sweep: Sweep) -> Sweep:
@@ -33,7 +34,15 @@ def in_vectors(sweep: Sweep) -> Sweep:
     vectors = _vector_rows(sweep)
     if vectors is None:
         return sweep
-    pointers = tuple(replace(each, type=f"Cells<{each.type.removesuffix('*')}>") for each in sweep.pointers)
+    pointers = tuple(
+        replace(
+            each,
+            type=f"ShiftedCells<{vectors.type}>"
+            if each.name in vectors.rows
+            else f"Cells<{each.type.removesuffix('*')}>",
+        )
+        for each in sweep.pointers
+    )
     cell = tuple(replace(each, text=_DECLARATION.sub(r"const auto \2 = \3;", each.text)) for each in sweep.cell)
     return replace(sweep, pointers=pointers, cell=cell, vectors=vectors)
 
@@ -75,7 +84,20 @@ def _vector_rows(sweep: Sweep) -> VectorRows | None:
     counts = Counter(row for row, _ in neighbours)
     if max(counts.values(), default=0) < FEWEST or any(abs(cells) > FARTHEST for _, cells in neighbours):
         return None
-    return VectorRows(type_, tuple(counts))
+    return VectorRows(type_, tuple(counts), _far_rows(sweep))
+
+
+def _far_rows(sweep: Sweep) -> tuple[str, ...]:
+    """Of loops over planes: the rows of results, and of each array those that lie the most planes away on each side."""
+    if sweep.rank < 3:
+        return ()
+    farthest: dict[tuple[str, str], tuple[int, str]] = {}
+    for pointer in sweep.pointers:
+        if move := _PLANES.fullmatch(pointer.move):
+            side = pointer.array, move[1]
+            farthest[side] = max(farthest.get(side, (0, "")), (int(move[2] or 1), pointer.name))
+    results = (each.name for each in sweep.pointers if not each.type.startswith("const "))
+    return (*results, *(name for _, name in farthest.values()))
 
 
 def _reads(formula: str, type_: str, rows: Collection[str], known: Collection[str]) -> list[tuple[str, int]] | None:

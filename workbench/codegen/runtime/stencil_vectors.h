@@ -13,6 +13,9 @@
 #if __has_builtin(__builtin_shufflevector)
 #define STENCIL_HAS_VECTORS
 #endif
+#if defined(__AVX512F__) && __has_builtin(__builtin_ia32_alignd512_mask) && __has_builtin(__builtin_ia32_alignq512_mask)
+#define STENCIL_ALIGNS
+#endif
 #endif
 
 namespace stencil {
@@ -41,18 +44,27 @@ template <class T> struct VectorAt {
 template <class T> inline VectorAt<T> operator+(VectorAt<T> i, int64_t cells) { return {i.first, i.beside + cells}; }
 template <class T> inline VectorAt<T> operator-(VectorAt<T> i, int64_t cells) { return {i.first, i.beside - cells}; }
 
-template <class T> inline VectorAt<T> vector_at(int64_t first) { return {first, 0}; }
-
-// The numbers from `n` on of two vectors that follow each other.
+// The numbers from `n` on of two vectors that follow each other. gcc 12 makes a general permutation of the shuffle, which
+// needs its indices in a register and overwrites one of its operands, so it is told the instruction.
 template <int n> STENCIL_FUNCTION Vector<float> joined(Vector<float> a, Vector<float> b) {
+#ifdef STENCIL_ALIGNS
+    typedef int Words __attribute__((vector_size(64)));
+    return (Vector<float>)__builtin_ia32_alignd512_mask((Words)b, (Words)a, n, (Words)a, uint16_t(-1));
+#else
     return __builtin_shufflevector(
         a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15);
+#endif
 }
 template <int n> STENCIL_FUNCTION Vector<double> joined(Vector<double> a, Vector<double> b) {
+#ifdef STENCIL_ALIGNS
+    typedef long long Words __attribute__((vector_size(64)));
+    return (Vector<double>)__builtin_ia32_alignq512_mask((Words)b, (Words)a, n, (Words)a, uint8_t(-1));
+#else
     return __builtin_shufflevector(a, b, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7);
+#endif
 }
 
-// The cells of a row, one by one, as of a pointer, or side by side. Rows whose neighbours are read begin at a line.
+// The cells of a row, one by one, as of a pointer, or side by side.
 template <class T> struct Cells {
     T* row;
 
@@ -70,25 +82,41 @@ template <class T> struct Cells<const T> {
     STENCIL_FUNCTION Vector<T> line(int64_t first) const {
         return *reinterpret_cast<const typename VectorOf<T>::anywhere*>(row + first);
     }
+    STENCIL_FUNCTION Vector<T> operator[](VectorAt<T> i) const { return line(i.first); }
+};
+
+// A row whose neighbours are read. It begins at a line; the line of the cells and those before and behind it stay in
+// registers while they move along the row, so that each line is loaded once.
+template <class T> struct ShiftedCells : Cells<const T> {
+    mutable Vector<T> before, own, behind;
+
+    using Cells<const T>::Cells;
+    STENCIL_FUNCTION void begin(int64_t first) const {
+        own = this->line(first - vector_length<T>);
+        behind = this->line(first);
+    }
+    STENCIL_FUNCTION void move_to(int64_t first) const {
+        before = own;
+        own = behind;
+        behind = this->line(first + vector_length<T>);
+    }
     STENCIL_FUNCTION Vector<T> operator[](VectorAt<T> i) const {
         constexpr int count = int(vector_length<T>);
-        const Vector<T> own = line(i.first);
-        // The compiler knows which case it is, and loads a line once for all its neighbours.
-        switch (i.beside) {
-        case -7: return joined<count - 7>(line(i.first - count), own);
-        case -6: return joined<count - 6>(line(i.first - count), own);
-        case -5: return joined<count - 5>(line(i.first - count), own);
-        case -4: return joined<count - 4>(line(i.first - count), own);
-        case -3: return joined<count - 3>(line(i.first - count), own);
-        case -2: return joined<count - 2>(line(i.first - count), own);
-        case -1: return joined<count - 1>(line(i.first - count), own);
-        case 1: return joined<1>(own, line(i.first + count));
-        case 2: return joined<2>(own, line(i.first + count));
-        case 3: return joined<3>(own, line(i.first + count));
-        case 4: return joined<4>(own, line(i.first + count));
-        case 5: return joined<5>(own, line(i.first + count));
-        case 6: return joined<6>(own, line(i.first + count));
-        case 7: return joined<7>(own, line(i.first + count));
+        switch (i.beside) {  // the compiler knows which case it is
+        case -7: return joined<count - 7>(before, own);
+        case -6: return joined<count - 6>(before, own);
+        case -5: return joined<count - 5>(before, own);
+        case -4: return joined<count - 4>(before, own);
+        case -3: return joined<count - 3>(before, own);
+        case -2: return joined<count - 2>(before, own);
+        case -1: return joined<count - 1>(before, own);
+        case 1: return joined<1>(own, behind);
+        case 2: return joined<2>(own, behind);
+        case 3: return joined<3>(own, behind);
+        case 4: return joined<4>(own, behind);
+        case 5: return joined<5>(own, behind);
+        case 6: return joined<6>(own, behind);
+        case 7: return joined<7>(own, behind);
         default: return own;
         }
     }
@@ -97,7 +125,7 @@ template <class T> struct Cells<const T> {
 // The whole lines of a stretch; none where some row does not begin at a line. Arrays whose rows do hold the lines before
 // and behind those that are read (planning/layout.py): they are padded to whole lines there.
 template <class T, class... Others>
-inline Stretch whole_vectors(int64_t first, int64_t last, const Cells<const T>& row, const Others&... others) {
+inline Stretch whole_vectors(int64_t first, int64_t last, const ShiftedCells<T>& row, const Others&... others) {
     constexpr int64_t count = vector_length<T>;
     const uintptr_t places = (reinterpret_cast<uintptr_t>(row.row) | ... | reinterpret_cast<uintptr_t>(others.row));
     const int64_t begin = (first + count - 1) & -count, end = last & -count;
@@ -105,12 +133,33 @@ inline Stretch whole_vectors(int64_t first, int64_t last, const Cells<const T>& 
     return {begin, end};
 }
 
+// Asks for lines of rows that will be read or written: in tiles they lie in a farther cache, and in more rows than the
+// processor follows by itself.
+constexpr int64_t LINES_AHEAD = 8;
+template <class T, class... Rows> STENCIL_FUNCTION void prefetch(VectorAt<T> i, const Rows&... rows) {
+    (__builtin_prefetch(rows.row + i.first + LINES_AHEAD * vector_length<T>), ...);
+}
+template <class... Rows> STENCIL_FUNCTION void prefetch(int64_t, const Rows&...) {}
+
+// Computes the cells of a stretch of whole lines, those of a line side by side.
+template <class T, class Compute, class... Rows>
+STENCIL_FUNCTION void side_by_side(const Stretch& whole, const Compute& compute, const Rows&... rows) {
+    if (whole.first >= whole.last) return;
+    (rows.begin(whole.first), ...);
+    for (int64_t i = whole.first; i < whole.last; i += vector_length<T>) {
+        (rows.move_to(i), ...);
+        compute(VectorAt<T>{i, 0});
+    }
+}
+
 #else
 
-template <class T> constexpr int64_t vector_length = 1;
 template <class T> using Cells = T*;
-template <class T> inline int64_t vector_at(int64_t first) { return first; }
+template <class T> using ShiftedCells = const T*;
 template <class... Rows> inline Stretch whole_vectors(int64_t first, int64_t, const Rows&...) { return {first, first}; }
+template <class... Rows> STENCIL_FUNCTION void prefetch(int64_t, const Rows&...) {}
+template <class T, class Compute, class... Rows>
+STENCIL_FUNCTION void side_by_side(const Stretch&, const Compute&, const Rows&...) {}
 
 #endif
 

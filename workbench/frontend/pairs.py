@@ -75,12 +75,26 @@ def totals(
     totals("rho", cutoff=2 * h, positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m *
     d of vectors or tuples, and a[0] += value; its result is an array (dim, n).
     """
-    trace = _pairs("totals")
-    near = _near(trace, cutoff, positions)
-    found = tuple(names_of("totals", names, 'ax, ay = totals("ax ay")'))
+    return _totals("totals", names, dtype, reduce, cutoff, positions, identity, dim)
+
+
+def _totals(
+    what: str,
+    names: str,
+    dtype: object,
+    reduce: object,
+    cutoff: object,
+    positions: str,
+    identity: object,
+    dim: int | None,
+) -> tuple[Total | TotalVector, ...]:
+    """The same; `what` is the word that the text uses, totals or total."""
+    trace = _pairs(what)
+    near = _near(trace, what, cutoff, positions)
+    found = tuple(names_of(what, names, 'ax, ay = totals("ax ay")'))
     count = _components(dim)
     if count and is_record(identity):
-        raise TraceError(f"totals: dim={dim} of a total of records", advice="Name each component, without dim=.")
+        raise TraceError(f"{what}: dim={dim} of a total of records", advice="Name each component, without dim=.")
     places = [(name, (a,)) for name in found for a in range(count)] if count else [(name, ()) for name in found]
     stored = tuple(component_name(*place) for place in places)
     if isinstance(reduce, FunctionType) and reduction_of(reduce) is None:
@@ -120,7 +134,7 @@ def total(
     """
     _pairs("total")
     names = names_of("total", name, 'near = total("near", reduce="min")')
-    found = totals(name, dtype, reduce, cutoff, positions, identity=identity, dim=dim)
+    found = _totals("total", name, dtype, reduce, cutoff, positions, identity, dim)
     if len(found) != 1:
         raise TraceError(
             f"total: {name!r} are names of {counted(len(found), 'total')}",
@@ -198,24 +212,23 @@ def _types(trace: Trace, numbers: Sequence[object], dtype: object) -> tuple[Stor
     return types
 
 
-def _near(trace: Trace, cutoff: object, positions: object) -> Near | None:
+def _near(trace: Trace, what: str, cutoff: object, positions: object) -> Near | None:
     """The cutoff and the positions of both sides. Raises TraceError where only one is given, or one is unknown."""
+    example = f'{what}("rho", cutoff=2 * h, positions="x y")'
     if cutoff is None and not positions:
         return None
     if cutoff is None or not positions:
         missing = "cutoff" if cutoff is None else "positions"
-        raise TraceError(
-            f"totals: {missing}= is missing", advice='Give both: totals("rho", cutoff=2 * h, positions="x y").'
-        )
-    length, pairs = one_length("totals", cutoff), []
-    given = names_of("totals", positions, 'totals("rho", cutoff=2 * h, positions="x y")')
+        raise TraceError(f"{what}: {missing}= is missing", advice=f"Give both: {example}.")
+    length, pairs = one_length(what, cutoff), []
+    given = names_of(what, positions, example)
     grouped = {name: [s.name for s in trace.statics.values() if s.group == name] for name in given}
     for name in (part for each in given for part in grouped[each] or [each]):
         sides = [trace.statics.get(each) for each in (name, f"{name}{SOURCE}")]
         if any(side is None or not side.type.is_float for side in sides) or sides[0].space != TARGETS:  # type: ignore[union-attr]
             raise TraceError(
-                f"totals: the position {name} is not declared on both sides, as a float",
-                advice=f'Declare targets("{name}") and sources("{name}") above the totals.',
+                f"{what}: the position {name} is not declared on both sides, as a float",
+                advice=f'Declare targets("{name}") and sources("{name}") above {what}(...).',
             )
         own, other = (trace.emit(lambda pool, n=n: pool.load(n)) for n in (name, f"{name}{SOURCE}"))  # type: ignore[misc]  # bound now
         pairs.append((own, other))

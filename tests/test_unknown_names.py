@@ -17,6 +17,7 @@ import workbench as wb
         ("heat", "Write from workbench.solvers import heat."),
         ("poisson", "Write from workbench.programs import poisson."),
         ("tracee", "Did you mean workbench.trace?"),
+        ("qqzzy", "dir(workbench) lists what there is."),
         ("no_such_name", "dir(workbench) lists what there is."),
     ],
 )

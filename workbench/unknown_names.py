@@ -27,4 +27,5 @@ def _advice(name: str) -> str:
         if name in names:
             return f"Write from workbench.{room} import {name}."
     close = difflib.get_close_matches(name, dir(workbench), n=1)
-    return f"Did you mean workbench.{close[0]}? " * bool(close) + "dir(workbench) lists what there is."
+    meant = f"Did you mean workbench.{close[0]}? " if close else ""
+    return f"{meant}dir(workbench) lists what there is."

@@ -45,7 +45,7 @@ test('a damaged stream, or one of another length, has no codes', async () => {
 function studio({ unpacked = unpack, sheets = [new Sheet()], laid = true } = {}) {
   const answers = [];
   const asked = [];
-  let now = 0; // counts animation frames
+  let now = 0; // counts animation frames, and what a test waits besides
   const given = { requestAnimationFrame: callback => asked.push(callback), ImageData: Image, Date: { now: () => now } };
   const unpacking = new Set();
   const counted = (...codes) => {
@@ -67,13 +67,17 @@ function studio({ unpacked = unpack, sheets = [new Sheet()], laid = true } = {})
     now += 1;
     asked.splice(0).forEach(callback => callback());
   };
+  const wait = async milliseconds => {
+    await settled();
+    now += milliseconds;
+  };
   const put = (number, pictures, palette = 'plain') => hear({ type: 'frame', view: 1, number, palette, pictures });
   const lay = (number, laid) => hear({ type: 'sheets', view: 1, number, sheets: laid });
   if (laid) {
     lay(1, sheets);
     hear({ type: 'tables', view: 1, tables: { plain: table } });
   }
-  return { hear, put, lay, answers, pass, sheet: sheets[0] };
+  return { hear, put, lay, wait, answers, pass, sheet: sheets[0] };
 }
 
 class Image {
@@ -128,16 +132,49 @@ test('particles are discs on black, later ones above earlier ones, cut at the bo
   assert.deepEqual(sheet.seen[1], [o, o, o, o]);
 });
 
-test('of frames that come between two paintings the last is drawn, in their order, whoever is unpacked first', async () => {
+test('of frames that come together the first and the last are drawn, in their order, whoever is unpacked first', async () => {
   const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
   const { put, answers, pass, sheet } = studio({ unpacked: slow });
   put(1, [{ ...plain(1), packed: true }]);
   put(2, [plain(2)]);
+  put(3, [plain(3)]);
+  await pass();
+  await pass();
+  put(4, [plain(4)]);
+  await pass();
+  await pass();
+  assert.deepEqual(sheet.seen, [[1009], [1003], [1004]]);
+  assert.deepEqual(answers.map(answer => answer.drawn), [1, 3, 4]);
+});
+
+test('of frames that come while one waits long for its painting the last is drawn, and none of before', async () => {
+  const { put, wait, answers, pass, sheet } = studio();
+  put(1, [plain(1)]);
+  await wait(0);
+  put(2, [plain(2)]);
+  await wait(30);
+  put(3, [plain(3)]);
+  await wait(30);
+  put(4, [plain(4)]);
+  await pass();
+  await pass();
+  assert.deepEqual(sheet.seen, [[1004]]);
+  assert.deepEqual(answers.map(answer => answer.drawn), [4]);
+});
+
+test('a frame that waits for the next painting is not put on canvases made for a later one', async () => {
+  const { put, lay, wait, answers, pass } = studio();
+  put(1, [plain(1)]);
+  put(2, [plain(2)]);
+  await wait(0);
+  const later = new Sheet();
+  lay(3, [later]);
+  await pass();
   await pass();
   put(3, [plain(3)]);
   await pass();
-  assert.deepEqual(sheet.seen, [[1002], [1003]]);
-  assert.deepEqual(answers.map(answer => answer.drawn), [2, 3]);
+  assert.deepEqual(later.seen, [[1003]]);
+  assert.equal(answers.at(-1).drawn, 3);
 });
 
 test('a damaged picture leaves the one before, and a closed view draws no more', async () => {

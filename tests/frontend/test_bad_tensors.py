@@ -44,6 +44,12 @@ BAD = [
     ('a, b = fields("a")', 1, "ValueError: not enough values to unpack", "fields(...) gives one value for each name"),
     ("a, = targets('x y')", 1, "ValueError: too many values to unpack", "in its text: here 2 names"),
     (
+        'xi, = targets("x")\nxj, = sources("x")\ns = total("s")\ns += 2 * reduce_sum(xi * xj)',
+        4,
+        "contributed to s is reduced over the sources already",
+        "Leave that out: s += value",
+    ),
+    (
         V + "u.next = np.sum(v)",
         2,
         "np.sum of the vector v may mean its components, or all",

@@ -251,3 +251,13 @@ def test_a_data_set_has_both_parts():
         found = simulation.step().to_xarray()
         assert found["u"].values.tolist() == simulation["u"].tolist() == as_pairs(["0.4"]).tolist()
         assert np.asarray(found["c"]).item() == as_pairs("0.3").item()
+
+
+@pytest.mark.parametrize("given", ['dd("0.1")', '"0.1"'])
+def test_a_default_of_all_digits_is_told_where_digits_are_given(given):
+    with pytest.raises(TraceError, match=r'k="0.1" outside of the cell gives all digits'):
+        wb.trace(f'u = field("u", dtype="dd")\nk = param("k", {given}, dtype="dd")\nu.next = k * u')
+    machine = wb.trace('u = field("u", dtype="dd")\nk = param("k", 0, dtype="dd")\nu.next = k * u')
+    with machine.simulate(u=np.ones(1), k="0.1", backend="reference") as simulation:
+        difference = as_fraction(*simulation.run(1).u[0].item()) - Fraction(1, 10)
+    assert abs(difference) < Fraction(2) ** -109

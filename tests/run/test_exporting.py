@@ -107,6 +107,40 @@ int main(void) {
     assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == "321 654 21"
 
 
+@pytest.mark.parametrize("name", ["object", "threads", "malloc", "struct"])
+def test_programs_and_arrays_may_be_called_as_what_c_and_the_interface_have(name, tmp_path):
+    """The name of such a program gets an underscore. The folder's name has a space."""
+    place, type_ = tmp_path / "a folder", f"{name}_"
+    wb.trace(
+        """
+object, register = targets("object register")
+own, object_source, restrict = sources("object object_source restrict")
+free, = totals("free")
+march = param("march", 1.0)
+free += march * restrict * object_source * (own - object) * register
+""",
+        name=name,
+    ).export(place)
+    main = f"""
+#include <stdio.h>
+#include <stdlib.h>
+#include "{type_}.h"
+int main(void) {{
+    double object[2] = {{1, 2}}, factors[2] = {{3, 4}}, own[1] = {{5}}, two[1] = {{2}}, three[1] = {{3}}, found[2];
+    {type_} *made = {type_}_create(1);
+    if ({type_}_send(made, 2, 1, object, factors, own, two, three) || {type_}_execute(made, 2)) return 1;
+    if ({type_}_receive(made, found)) return 2;
+    {type_}_free(made);
+    printf("%g %g", found[0], found[1]);
+    return 0;
+}}
+"""
+    (place / "main.c").write_text(main, encoding="utf-8")
+    compiled(place, "-x", "c", "-std=gnu99", "-Wall", "-Werror", "-c", "main.c", "-o", "main.o")
+    compiled(place, "-std=c++17", "-O0", f"{type_}.cpp", "main.o", "-o", "main")
+    assert subprocess.run([place / "main"], capture_output=True, text=True, check=True).stdout == "144 144"
+
+
 def test_what_each_thread_counts_has_room(tmp_path):
     """Two threads count 2048 digits each, which is more than there are chunks; the sanitizer watches."""
     wb.trace('keys = array("keys", "n", dtype="u32")\noutput("places", ranks(keys, bits=11))', name="sorted").export(

@@ -82,6 +82,10 @@ def without_places(graph):
     return "\n".join(lines)
 
 
+def test_the_last_semicolon_may_be_left_out():
+    assert str(wb.interaction(GRAVITY.rstrip("\n;")).graph) == str(wb.interaction(GRAVITY).graph)
+
+
 def test_the_text_is_the_graph_of_the_cell():
     assert without_places(wb.interaction(GRAVITY, name="gravity").graph) == without_places(
         wb.trace(CELL, name="gravity").graph

@@ -247,6 +247,12 @@ PAIR = 'x, = targets("x")\nxj, = sources("x")\n'
     [
         (PAIR + 't, = totals("t", cutoff=1.0)\nt += xj', "line 3: totals: positions= is missing"),
         (PAIR + 't, = totals("t", positions="x")\nt += xj', "line 3: totals: cutoff= is missing"),
+        (
+            PAIR + 't = total("t", cutoff=1.0)\nt += xj',
+            r'line 3: total: positions= is missing[^!]*Give both: total\("rho"',
+        ),
+        (PAIR + 't = total("t", reduce="mean")\nt += xj', "line 3: total: reduce='mean' is no reduction"),
+        (PAIR + 't = total("t", cutoff=1.0, positions="q")\nt += xj', "line 3: total: the position q is not declared"),
         (PAIR + 't, = totals("t", cutoff=-1.0, positions="x")\nt += xj', "the cutoff is -1.0, not one length"),
         (PAIR + 't, = totals("t", cutoff=xj, positions="x")\nt += xj', "the cutoff is a value along j, not one length"),
         (PAIR + 't, = totals("t", cutoff=1.0, positions="y")\nt += xj', "the position y is not declared on both"),

@@ -277,15 +277,17 @@ def _declare_global(
     trace = current_trace(role)
     type_ = parse_type(dtype)
     check_name(name, role)
+    digits = f' A default is a float; {name}="0.1" outside of the cell gives all digits.' if type_.is_record else ""
     if not isinstance(default, bool | int | float | Value | np.generic):
         raise TraceError(
-            f"the default of {role} {name!r} is {default!r}, which is no number", advice=f'Write {role}("{name}", 1.0).'
+            f"the default of {role} {name!r} is {default!r}, which is no number",
+            advice=f'Write {role}("{name}", 1.0).{digits}',
         )
     given = operand(default)
     if isinstance(given, Term):
+        advice = "Write the number, or assign it in a kernel init." if role == "scalar" else "Write the number."
         raise TraceError(
-            f"the default of {role} {name!r} is computed in the cell, but must be a number",
-            advice="Write the number, or assign it in a kernel init." if role == "scalar" else "Write the number.",
+            f"the default of {role} {name!r} is computed in the cell, but must be a number", advice=f"{advice}{digits}"
         )
     exact = _exact_default(trace, given, type_)
     kind = "param" if role == "param" else "scalar"

@@ -1,11 +1,12 @@
-"""The text of the interaction compiler's slides: declarations and assignments, each ended by a semicolon.
+"""The text of the interaction compiler's slides: declarations and assignments with a semicolon between them.
 
     LMEM xi, e2;  BMEM xj, mj;  RMEM ax;        what i has, what j has, results summed over j
     dx = xj - xi;  ax += mj * rsqrt(dx**2 + e2)**3 * dx;
 
 CONST names inputs that are one number. IMPLICIT REAL8; REAL16 xi, xj, ax; say in which precision names live. FLUX names
 what is computed at a cell face, GM1, GM2, GP1, GP2 quantities one and two cells to its minus and plus side. This module
-reads the text and says what is wrong with it by itself; `interactions` gives it its meaning.
+reads the text and says what is wrong with it by itself; `interactions` gives it its meaning. The last semicolon may be
+left out: nothing else could be meant.
 """
 
 from __future__ import annotations

@@ -75,18 +75,32 @@ def totals(
     totals("rho", cutoff=2 * h, positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m *
     d of vectors or tuples, and a[0] += value; its result is an array (dim, n).
     """
-    trace = _pairs("totals")
-    near = _near(trace, cutoff, positions)
-    found = tuple(names_of("totals", names, 'ax, ay = totals("ax ay")'))
-    count = _components(dim)
+    return _totals("totals", names, dtype, reduce, cutoff, positions, identity, dim)
+
+
+def _totals(
+    what: str,
+    names: str,
+    dtype: object,
+    reduce: object,
+    cutoff: object,
+    positions: str,
+    identity: object,
+    dim: int | None,
+) -> tuple[Total | TotalVector, ...]:
+    """The same; `what` is the word that the text uses, totals or total."""
+    trace = _pairs(what)
+    near = _near(trace, what, cutoff, positions)
+    found = tuple(names_of(what, names, 'ax, ay = totals("ax ay")'))
+    count = _components(what, dim)
     if count and is_record(identity):
-        raise TraceError(f"totals: dim={dim} of a total of records", advice="Name each component, without dim=.")
+        raise TraceError(f"{what}: dim={dim} of a total of records", advice="Name each component, without dim=.")
     places = [(name, (a,)) for name in found for a in range(count)] if count else [(name, ()) for name in found]
     stored = tuple(component_name(*place) for place in places)
     if isinstance(reduce, FunctionType) and reduction_of(reduce) is None:
-        reduced = _by_function(trace, stored, reduce, dtype, identity)
+        reduced = _by_function(trace, what, stored, reduce, dtype, identity)
     else:
-        reduced = _by_name(trace, stored, reduce, dtype, identity)
+        reduced = _by_name(trace, what, stored, reduce, dtype, identity)
     groups = {name: (group, index) for name, (group, index) in zip(stored, places, strict=True) if index}
     made: list[Total] = []
     for each in reduced:
@@ -120,7 +134,7 @@ def total(
     """
     _pairs("total")
     names = names_of("total", name, 'near = total("near", reduce="min")')
-    found = totals(name, dtype, reduce, cutoff, positions, identity=identity, dim=dim)
+    found = _totals("total", name, dtype, reduce, cutoff, positions, identity, dim)
     if len(found) != 1:
         raise TraceError(
             f"total: {name!r} are names of {counted(len(found), 'total')}",
@@ -129,93 +143,94 @@ def total(
     return found[0]
 
 
-def _components(dim: object) -> int:
+def _components(what: str, dim: object) -> int:
     """How many components a total has that is a vector, 0 for one number."""
     if dim is None:
         return 0
     if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= MOST_COMPONENTS:
         raise TraceError(
-            f"totals: no total has dim={dim!r}", advice=f"Give dim as a number from 1 to {MOST_COMPONENTS}."
+            f"{what}: no total has dim={dim!r}", advice=f"Give dim as a number from 1 to {MOST_COMPONENTS}."
         )
     return dim
 
 
-def _by_name(trace: Trace, names: tuple[str, ...], reduce: object, dtype: object, identity: object) -> list[Reduced]:
+def _by_name(
+    trace: Trace, what: str, names: tuple[str, ...], reduce: object, dtype: object, identity: object
+) -> list[Reduced]:
     """A total for each name, reduced by an operator that has a name."""
     name = reduce if isinstance(reduce, str) else reduction_of(reduce)
     if name not in REDUCTIONS:
         raise TraceError(
-            f"totals: reduce={reduce!r} is no reduction",
+            f"{what}: reduce={reduce!r} is no reduction",
             advice=f"Use one of {', '.join(REDUCTIONS)}, or a Python function of two elements.",
         )
     if identity is not None:
-        raise TraceError(f'totals: reduce="{name}" has an identity of its own', advice="Leave identity= out.")
+        raise TraceError(f'{what}: reduce="{name}" has an identity of its own', advice="Leave identity= out.")
     row = OPERATORS[REDUCTIONS[name].operator]
     type_ = (BOOL if row.kinds == "bool" else trace.float_type) if dtype is None else parse_type(dtype)
     if not accepts(row, type_):
-        raise TraceError(f"totals: {name} does not take {type_}", advice="Leave dtype out, or choose another one.")
+        raise TraceError(f"{what}: {name} does not take {type_}", advice="Leave dtype out, or choose another one.")
     return [Reduced((each,), (type_,), reduce, name) for each in names]
 
 
 def _by_function(
-    trace: Trace, names: tuple[str, ...], function: FunctionType, dtype: object, identity: object
+    trace: Trace, what: str, names: tuple[str, ...], function: FunctionType, dtype: object, identity: object
 ) -> list[Reduced]:
     """A total for each name, by a function of two numbers, or one of all names, by a function of two records."""
     if identity is None:
         raise TraceError(
-            f"totals: no identity is given for {function.__name__}",
+            f"{what}: no identity is given for {function.__name__}",
             advice="Write identity=..., the element that leaves the other one unchanged: 0 of a sum, 1 of a product.",
         )
     numbers, rebuild = leaves_of(identity)
     if not all(isinstance(number, int | float) for number in numbers):
-        raise TraceError(f"totals: identity={identity!r} is not known here", advice="Give numbers: identity=(inf, -1).")
+        raise TraceError(f"{what}: identity={identity!r} is not known here", advice="Give numbers: identity=(inf, -1).")
     if not is_record(identity):
-        types = _types(trace, (numbers[0],), dtype)
+        types = _types(trace, what, (numbers[0],), dtype)
         operator = region_of(trace, function, types[0], identity)
         return [Reduced((each,), types, function, operator) for each in names]
     if len(numbers) != len(names) or len(numbers) == 1:
         raise TraceError(
-            f"totals: identity={identity!r} has {counted(len(numbers), 'component')} for {counted(len(names), 'name')}",
+            f"{what}: identity={identity!r} has {counted(len(numbers), 'component')} for {counted(len(names), 'name')}",
             advice='Name each component: totals("distance number", reduce=nearer, identity=(inf, -1)).',
         )
-    record = Record(_types(trace, numbers, dtype), rebuild)
+    record = Record(_types(trace, what, numbers, dtype), rebuild)
     return [Reduced(names, record.types, function, region_of(trace, function, record, identity), record)]
 
 
-def _types(trace: Trace, numbers: Sequence[object], dtype: object) -> tuple[StorageType, ...]:
+def _types(trace: Trace, what: str, numbers: Sequence[object], dtype: object) -> tuple[StorageType, ...]:
     """The type of each component: what was asked for, else that of its identity."""
     asked = list(dtype) if isinstance(dtype, tuple | list) else [dtype] * len(numbers)
     if len(asked) != len(numbers):
         raise TraceError(
-            f"totals: dtype={dtype!r} for {counted(len(numbers), 'component')}", advice="Give a type for each of them."
+            f"{what}: dtype={dtype!r} for {counted(len(numbers), 'component')}", advice="Give a type for each of them."
         )
     types = tuple(
         number_type(trace, number) if each is None else parse_type(each)  # type: ignore[arg-type]  # looked at before
         for number, each in zip(numbers, asked, strict=True)
     )
     if DD in types and len(types) > 1:
-        raise TraceError("totals: a component of a record is dd", advice="Combine values of type dd by themselves.")
+        raise TraceError(f"{what}: a component of a record is dd", advice="Combine values of type dd by themselves.")
     return types
 
 
-def _near(trace: Trace, cutoff: object, positions: object) -> Near | None:
+def _near(trace: Trace, what: str, cutoff: object, positions: object) -> Near | None:
     """The cutoff and the positions of both sides. Raises TraceError where only one is given, or one is unknown."""
+    example = f'{what}("rho", cutoff=2 * h, positions="x y")'
     if cutoff is None and not positions:
         return None
     if cutoff is None or not positions:
         missing = "cutoff" if cutoff is None else "positions"
-        raise TraceError(
-            f"totals: {missing}= is missing", advice='Give both: totals("rho", cutoff=2 * h, positions="x y").'
-        )
-    length, pairs = one_length("totals", cutoff), []
-    given = names_of("totals", positions, 'totals("rho", cutoff=2 * h, positions="x y")')
+        raise TraceError(f"{what}: {missing}= is missing", advice=f"Give both: {example}.")
+    length, pairs = one_length(what, cutoff), []
+    given = names_of(what, positions, example)
     grouped = {name: [s.name for s in trace.statics.values() if s.group == name] for name in given}
     for name in (part for each in given for part in grouped[each] or [each]):
         sides = [trace.statics.get(each) for each in (name, f"{name}{SOURCE}")]
         if any(side is None or not side.type.is_float for side in sides) or sides[0].space != TARGETS:  # type: ignore[union-attr]
             raise TraceError(
-                f"totals: the position {name} is not declared on both sides, as a float",
-                advice=f'Declare targets("{name}") and sources("{name}") above the totals.',
+                f"{what}: the position {name} is not declared on both sides, as a float",
+                advice=f'Declare targets("{name}") and sources("{name}") above {what}(...).',
             )
         own, other = (trace.emit(lambda pool, n=n: pool.load(n)) for n in (name, f"{name}{SOURCE}"))  # type: ignore[misc]  # bound now
         pairs.append((own, other))

@@ -16,7 +16,7 @@ from workbench.frontend.short_range import fold_near
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
 from workbench.frontend.value import operand, wrap
-from workbench.graph import Axis, Region, Space, Span, StorageType
+from workbench.graph import Axis, Fold, Reduce, Region, Space, Span, StorageType
 from workbench.graph.fused_sums import fused_sum
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import BOOL
@@ -106,10 +106,14 @@ class Total:
         given = [operand(each) for each in self._parts(value, text)]
         state = _state(trace, reduced)
         if state.near is None and not any(_has_source(each) for each in given):
+            if any(_is_reduced(trace, each) for each in given):
+                raise TraceError(
+                    f"{text}: what is contributed to {self.name} is reduced over the sources already",
+                    advice=f"Leave that out: {self._reduced.including} reduces over all sources by itself.",
+                )
             raise TraceError(
                 f"{text}: what is contributed to {self.name} depends on no source",
-                advice="Compute with a value of sources(...), which += adds up over all sources by itself, or add the "
-                "value to the result after the call.",
+                advice="Compute with a value of sources(...), or add the value to the result after the call.",
             )
         parts = []
         names = (reduced.written,) if reduced.written else reduced.names
@@ -291,6 +295,14 @@ for _name in (
 def _has_source(given: Operand) -> bool:
     """Whether the value depends on the source of a pair."""
     return isinstance(given, Term) and set(SOURCES.axes) <= set(given.space.axes)
+
+
+def _is_reduced(trace: Trace, given: Operand) -> bool:
+    """Whether the value is computed from what was reduced over sources."""
+    nodes = map(trace.pool.node, trace.pool.needed([given.index]) if isinstance(given, Term) else ())
+    reduced = (each for node in nodes if isinstance(node.instruction, Reduce | Fold) for each in node.operands)
+    spaces = [trace.pool.node(each).space for each in reduced]
+    return any(space is not None and set(SOURCES.axes) <= set(space.axes) for space in spaces)
 
 
 def _is_number(value: object) -> bool:

@@ -48,10 +48,12 @@ export type Scatter = (body: Uint8Array, discs: Discs, columns: number, table: U
 
 /**
  * What draws for any number of views, each with sheets and tables of colours of its own; returns what hears messages.
- * Frames of a view are drawn in their order, the pictures of one frame together, and of those that come between two
- * animation frames only the last. One that comes before its sheets, or its table, is drawn when they are there, and one
- * that comes again, or late by another way, never. Codes that are damaged leave the picture before. Goes to the worker
- * as text (sharing.ts): it may use nothing but its arguments and what browsers give to workers and pages alike.
+ * Frames of a view are drawn in their order, the pictures of one frame together, one frame an animation frame. Two often
+ * come together, because a server's system holds a message back until the one before is confirmed (RFC 896): the second
+ * one is drawn at the next animation frame, or of several the last; but where the first has long waited for its own, the
+ * last takes its place. One that comes before its sheets, or its table, is drawn when they are there, and one that comes
+ * again, or late by another way, never. Codes that are damaged leave the picture before. Goes to the worker as text
+ * (sharing.ts): it may use nothing but its arguments and what browsers give to workers and pages alike.
  */
 export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: (message: FromDrawing) => void): (message: ToDrawing) => void {
   interface View {
@@ -61,15 +63,24 @@ export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: 
     latest: Pictures | null;
     painted: number; // the frame that its images hold, or 0
     waiting: number; // the same while its sheets do not hold it, or 0
+    since: number; // when that one was painted
+    next: Pictures | null; // to be drawn when the waiting one is on the sheets
     before: Promise<void>;
   }
+  const LONG = 20; // milliseconds; animation frames are 17 apart
   const views = new Map<number, View>();
 
   function viewOf(number: number): View {
-    const fresh = { sheets: [], images: [], tables: {}, latest: null, painted: 0, waiting: 0, before: Promise.resolve() };
-    const view: View = views.get(number) ?? fresh;
+    const none = { latest: null, painted: 0, waiting: 0, since: 0, next: null };
+    const view: View = views.get(number) ?? { sheets: [], images: [], tables: {}, before: Promise.resolve(), ...none };
     views.set(number, view);
     return view;
+  }
+
+  function draw(number: number, view: View, frame: Pictures): void {
+    view.before = view.before
+      .then(() => take(number, view, frame))
+      .catch((error: unknown) => answer({ view: number, trouble: String(error) }));
   }
 
   async function take(number: number, view: View, frame: Pictures): Promise<void> {
@@ -78,6 +89,11 @@ export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: 
     if (!table || sheets.length !== frame.pictures.length || view.painted === frame.number) {
       return;
     }
+    if (view.waiting > 0 && Date.now() - view.since < LONG) {
+      view.next = frame;
+      return;
+    }
+    view.next = null;
     view.painted = frame.number;
     const unpacked = await Promise.all(
       frame.pictures.map(({ rows, columns, packed, codes }) => (packed ? unpack(codes, rows * columns) : codes))
@@ -105,12 +121,17 @@ export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: 
     const asked = view.waiting > 0;
     view.waiting = frame.number;
     if (!asked) {
+      view.since = Date.now();
       requestAnimationFrame(() => {
-        const latest = view.waiting;
+        const { waiting: latest, next } = view;
+        view.next = null;
         view.waiting = 0; // first, so that a frame that cannot be shown does not stop those after it
         if (views.get(number) === view) {
           show(view);
           answer({ view: number, drawn: latest, at: Date.now() });
+          if (next) {
+            draw(number, view, next);
+          }
         }
       });
     }
@@ -141,7 +162,8 @@ export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: 
       // Once: Firefox refuses a worker that asks for the context again.
       view.sheets = message.sheets.map(sheet => ({ sheet, context: sheet.getContext('2d') as Context }));
       view.images = [];
-      view.painted = 0;
+      view.painted = view.since = 0;
+      view.next = null;
       if (latest && latest.number < message.number) {
         view.latest = null; // another picture, of before
       }
@@ -152,9 +174,7 @@ export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: 
     }
     const frame = view.latest;
     if (frame) {
-      view.before = view.before
-        .then(() => take(number, view, frame))
-        .catch((error: unknown) => answer({ view: number, trouble: String(error) }));
+      draw(number, view, frame);
     }
   };
 }

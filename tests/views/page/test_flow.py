@@ -8,6 +8,8 @@ from workbench.views.page.flow import (
     BLIND_SECONDS,
     FEW_UNDER_WAY,
     FRAME_SECONDS,
+    LATE_SECONDS,
+    NEXT_SECONDS,
     SILENCE_SECONDS,
     SLOW_SECONDS,
     UNDER_WAY,
@@ -30,6 +32,28 @@ def test_frames_keep_their_distance():
     flow = Flow()
     flow.send(10.0)
     assert flow.seconds_to_wait(10.0) == pytest.approx(FRAME_SECONDS)
+
+
+def times_of(late):
+    """When frames go to a page that answers at once, each so much later than the flow allows it."""
+    flow, now, times = Flow(), 10.0, []
+    for seconds in late:
+        now += flow.seconds_to_wait(now) + seconds
+        times.append(now)
+        flow.acknowledge(flow.send(now), now)
+    return times
+
+
+def test_a_frame_that_is_late_delays_none_after_it():
+    late = [0.0, *[0.3 * FRAME_SECONDS, 0.1 * FRAME_SECONDS, 0.5 * FRAME_SECONDS] * 20, *[0.0] * 3]
+    times = times_of(late)
+    assert times[-1] - times[0] == pytest.approx(FRAME_SECONDS * (len(late) - 1))
+    assert min(later - earlier for earlier, later in itertools.pairwise(times)) >= NEXT_SECONDS
+
+
+def test_after_a_rest_frames_keep_their_distance():
+    times = times_of([0.0, 2 * LATE_SECONDS, 0.0])
+    assert times[2] - times[1] == pytest.approx(FRAME_SECONDS)
 
 
 def test_silent_page_gets_frames_at_the_blind_rate():

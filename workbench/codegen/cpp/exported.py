@@ -22,8 +22,18 @@ from workbench.planning.plan import Plan
 _TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
 _INCLUDE = re.compile(r'^#include "(stencil_\w+\.h)"\n', re.MULTILINE)
 _SOURCE = ".source"
-_LOCALS = frozenset(["object", "extents", "extent", "elements", "last", "stop", "march", "stencil"])
+_LOCALS = frozenset(["object", "extents", "extent", "elements", "last", "own", "stop", "march", "stencil"])
 """Names that the interface uses itself."""
+_FUNCTIONS = """
+    abort abs accept access alarm bind clock close connect cos crypt daemon div dup exit exp finite fork free gamma gets
+    index kill link listen log main malloc nice open pause perror pipe poll pow printf puts raise rand random read recv
+    remainder remove rename revoke rewind round scanf select send shutdown signal significand sin sleep socket stat sync
+    system tan time times truncate unlink wait write"""
+_NO_TYPES = _LOCALS.union(
+    ["threads", "Memory", "add_shape", "SLOTS", "WORDS", "BUFFERS", "stencil_dd", "size_t", "vector"],
+    _FUNCTIONS.split(),
+)
+"""Names that no type gets: those the interface uses, and words that the headers of C and POSIX have for functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,7 @@ class Building:
 def render_export(plan: Plan, building: Building) -> dict[str, str]:
     """Header, source and Makefile by their file names. The program has one kernel, `main`, and no ghost cells."""
     source, name = render_openmp(plan), identifier(plan.graph.name)
+    name = f"{name}_" if name in _NO_TYPES else name
     context = _context(plan, source, name, building)
     parts = {f"{name}.h": "export.h.jinja", f"{name}.cpp": "export.cpp.jinja", "Makefile": "export.mk.jinja"}
     return {file: render_template(template, context) for file, template in parts.items()}
@@ -108,14 +119,20 @@ def _context(plan: Plan, source: Source, name: str, building: Building) -> Expor
             break
 
     def arguments(statics: Sequence[Static]) -> tuple[Argument, ...]:
+        names: list[str] = []
+        for each in statics:
+            text = _plain(each.name, taken)
+            while text in names:
+                text += "_"
+            names.append(text)
         return tuple(
             Argument(
-                _plain(each.name, taken),
+                name,
                 _TYPES.get(each.type.name) or f"{'u' * (each.type.name[0] == 'u')}int{each.type.bits}_t",
                 ", ".join(extents[axis.name] for axis in each.space.axes),
                 places[each.name],
             )
-            for each in statics
+            for name, each in zip(names, statics, strict=True)
         )
 
     return ExportContext(

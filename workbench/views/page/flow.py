@@ -8,6 +8,8 @@ UNDER_WAY = 5  # frames sent and not yet acknowledged; labextension/src/field/re
 FEW_UNDER_WAY = 2  # of a page that draws slowly, where frames under way wait for each other
 SLOW_SECONDS = 1 / 16  # a frame, of such a page
 FRAME_SECONDS = 1 / 40  # no screen needs more of a field
+NEXT_SECONDS = 1 / 60  # between two frames at least: a page draws no more
+LATE_SECONDS = 2 * FRAME_SECONDS  # that a frame may be late and those after it still come when they are due
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
 BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw
 SLOWEST_SECONDS = 0.5  # a frame, of a page that is slow; what takes longer is no page's doing
@@ -22,6 +24,7 @@ class Flow:
     sent: int = 0
     acknowledged: int = 0
     _last_sent: float = -1e9
+    _due: float = -1e9  # when the next frame is
     _last_heard: float = -1e9
     _asked: float = -1e9  # when a page has asked for something
     _pace: float = 0.0  # seconds a frame that the page took for the last one it answered
@@ -30,7 +33,7 @@ class Flow:
 
     def seconds_to_wait(self, now: float) -> float:
         """0 if a frame may go now, else how long not, unless an acknowledgement comes."""
-        next_frame = self._last_sent + FRAME_SECONDS
+        next_frame = max(self._due, self._last_sent + NEXT_SECONDS)
         if self.sent - self.acknowledged >= (FEW_UNDER_WAY if self._slow else UNDER_WAY):
             silence = self._last_heard + max(SILENCE_SECONDS, PATIENCE * self._pace)
             alone = SILENT_SHARE * (self._last_sent - max(self._last_heard, self._asked))
@@ -46,6 +49,7 @@ class Flow:
         if self.sent == self.acknowledged:
             self._last_heard = max(self._last_heard, now)  # silence counts from the first frame nobody answered
             self._rested = True
+        self._due = (self._due if now < self._due + LATE_SECONDS else now) + FRAME_SECONDS
         self._last_sent = now
         self.sent += 1
         return self.sent

@@ -11,6 +11,7 @@ BAD_ARRAYS = [
     (X + 'output("y", transpose(A))', 2, "the name transpose is not defined", "transpose the output after the call"),
     (X + 'output("y", np.outer(x, x))', 2, "np.outer has no meaning in a cell", "axes have different names"),
     (X + 'output("y", A.sum(axis="k"))', 2, "over axis 'k' of a value with the axes r, c", "Name one of them"),
+    (X + 'output("y", A.sum(axis=0, keepdims=True))', 2, ".sum: keepdims= has no meaning in a cell", "Leave it out."),
     (X + 'output("y", A.sum(axis=2))', 2, "over axis 2 of a value with the axes r, c", "or give its number"),
     (X + 'output("y", np.cumsum(A))', 2, "cumsum over the axes r, c", 'axis="c"'),
     (X + 'output("y", np.argmax(A))', 2, "argmax over the axes r, c", 'axis="c"'),

@@ -75,3 +75,22 @@ def test_a_formula_keeps_its_name():
     machine = wb.collective(program).machine(Y)
     named = [node for node in machine.graph.kernels[0].nodes if "waves" in node.names]
     assert [str(node.instruction) for node in named] == ["Arith(operator='exp')"]
+
+
+def test_long_formulas_and_long_chains_of_slices_are_planned():
+    def long(y):
+        for k in range(1500):
+            y = np.sqrt(y * k)
+        return y[::-1]
+
+    def chain(turns):
+        def function(y):
+            for _ in range(turns):
+                y = np.sqrt(y + 1)[::-1]
+            return y
+
+        return function
+
+    assert loops(long, Y) == (2, 1)
+    assert loops(chain(10), Y) == (1, 0)
+    assert loops(chain(300), Y)[1] <= 2

@@ -121,7 +121,13 @@ def method(name: str) -> Callable[..., Operand]:
     """The method of an array, a function of the array and an axis. Raises TraceError with what to write instead."""
     if name not in FUNCTIONS:
         raise no_attribute(name, of_arrays=True)
-    return FUNCTIONS[name]
+
+    def call(given: Term, axis: object = None, **further: object) -> Operand:
+        if further:
+            raise TraceError(f".{name}: {', '.join(sorted(further))}= has no meaning in a cell", advice="Leave it out.")
+        return FUNCTIONS[name](given, axis)
+
+    return call
 
 
 def of_arrays(name: str, operands: Sequence[Operand], axis: object) -> Operand | None:

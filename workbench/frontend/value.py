@@ -133,7 +133,7 @@ class Value:
         if self._term is None or not is_array(self._term.space):
             raise no_attribute(name)
         function = method(name)
-        return lambda axis=None: wrap(function(term_of(self), axis))
+        return lambda *axis, **options: wrap(function(term_of(self), *axis, **options))
 
     def __repr__(self) -> str:
         if self._term is None:

@@ -16,13 +16,15 @@ from workbench.graph.marks import NO_HINT
 from workbench.graph.rewrite import copy, rewrite_kernel
 
 _MOVING = ("add", "subtract")
+_MOST_NODES = 100  # of a formula: what is longer is stored, and never made again
 
 
 def compute_where_read(graph: Graph) -> Graph:
     """Return the graph in which such formulas are made of the elements of their operands.
 
     Before: every node is live. After: no Gather reads a formula of arrays that nothing else needs and of which it reads
-    no element twice, unless a hint says how the formula is stored. No element is computed more often than before.
+    no element twice, unless a hint says how the formula is stored, or it is long. No element is computed more often
+    than before.
     """
     return replace(graph, kernels=tuple(_moved(graph, kernel) for kernel in graph.kernels))
 
@@ -32,7 +34,13 @@ def _moved(graph: Graph, kernel: Kernel) -> Kernel:
     for index, node in enumerate(kernel.nodes):
         for operand in node.operands:
             users[operand].append(index)
-    found = [index for index in range(len(kernel.nodes)) if _is_moved(kernel.nodes, users, index)]
+    found, inside = [], set[int]()
+    for index in range(len(kernel.nodes) - 1, -1, -1):
+        if index not in inside:  # what moves with another formula does not move twice
+            formula = _formula_read(kernel.nodes, users, index)
+            if formula:
+                found.append(index)
+                inside |= formula
     if not found:
         return kernel
     moved = {id(kernel.nodes[index]) for index in found}
@@ -45,16 +53,15 @@ def _moved(graph: Graph, kernel: Kernel) -> Kernel:
     return rewrite_kernel(kernel, graph.space, graph.statics, rule)
 
 
-def _is_moved(nodes: Sequence[Node], users: Sequence[Sequence[int]], index: int) -> bool:
+def _formula_read(nodes: Sequence[Node], users: Sequence[Sequence[int]], index: int) -> frozenset[int]:
+    """The nodes that are computed where this one reads them; none where it is no such Gather."""
     node = nodes[index]
     if not isinstance(node.instruction, Gather) or not node.is_local:
-        return False
+        return frozenset()
     value = node.operands[0]
-    return (
-        isinstance(nodes[value].instruction, Arith)
-        and _reads_once(nodes, node)
-        and _is_of_this_alone(nodes, users, index, value)
-    )
+    if not isinstance(nodes[value].instruction, Arith) or not _reads_once(nodes, node):
+        return frozenset()
+    return _formula_of_this_alone(nodes, users, index, value)
 
 
 def _reads_once(nodes: Sequence[Node], gather: Node) -> bool:
@@ -87,24 +94,30 @@ def _is_one_number(node: Node) -> bool:
     return isinstance(node.instruction, Imm | Broadcast)
 
 
-def _is_of_this_alone(nodes: Sequence[Node], users: Sequence[Sequence[int]], gather: int, value: int) -> bool:
-    """Whether only the Gather needs the formula, which is made of arrays, indices and numbers."""
+def _formula_of_this_alone(
+    nodes: Sequence[Node], users: Sequence[Sequence[int]], gather: int, value: int
+) -> frozenset[int]:
+    """The nodes of a formula that only the Gather needs, made of arrays, indices and numbers; none if it is another."""
     inside, seen, waiting = {gather}, {value}, [-value]
     while waiting:
         index = -heappop(waiting)  # users come before, as they have larger numbers
         node = nodes[index]
         if not node.is_local or isinstance(node.instruction, Load | Collective | Imm | Broadcast | LoadIndex):
             continue
+        if _axis_of(nodes, index) is not None:  # several may count along an axis, each for itself
+            continue
         if not isinstance(node.instruction, Arith | Gather | Replicate):
-            return False
+            return frozenset()
         if not set(users[index]) <= inside or node.hint != NO_HINT:
-            return False
+            return frozenset()
         inside.add(index)
+        if len(inside) > _MOST_NODES:
+            return frozenset()
         for operand in node.operands[1:] if isinstance(node.instruction, Gather) else node.operands:
             if operand not in seen:
                 seen.add(operand)
                 heappush(waiting, -operand)
-    return True
+    return frozenset(inside)
 
 
 @dataclass(slots=True)

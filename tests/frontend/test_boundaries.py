@@ -153,3 +153,8 @@ def test_a_rule_more_is_in_the_advice(monkeypatch):
     monkeypatch.setattr(boundaries, "NAMED", (*boundaries.NAMED, "inner"))
     with pytest.raises(TraceError, match='"mirror", "inner", constant'):
         kernel_of('u = field("u", boundary="foo")\nu.next = u')
+
+
+def test_a_rule_with_a_slip_is_told_the_one_that_was_meant():
+    with pytest.raises(TraceError, match='Use "outflow"'):
+        kernel_of('u = field("u", boundary="outflows")\nu.next = u')

@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests.kit.golden_programs import CASES, planned
+from tests.kit.golden_programs import CASES, DOT, planned
 from tests.programs.wave import TEXT as WAVE
 from workbench.codegen.cpp.render import render_openmp
 from workbench.frontend.cell import trace_cell
 from workbench.graph import Load
 from workbench.planning import plan_graph
+from workbench.planning.simplify import simplify
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -17,6 +18,10 @@ def test_text_is_the_golden_one(name, golden):
 
 def test_a_tiled_text_is_the_golden_one(golden):
     golden("heat_tiled.openmp.cpp", render_openmp(planned("heat", schedule="diamond")).text)
+
+
+def test_a_dot_product_is_one_loop_that_makes_no_array(golden):
+    golden("dot.openmp.cpp", render_openmp(plan_graph(simplify(trace_cell(DOT, name="dot").graph))).text)
 
 
 def test_same_plan_same_bytes():

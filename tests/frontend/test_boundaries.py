@@ -5,6 +5,8 @@ import pytest
 
 from tests.frontend.traced import kernel_of, stored
 from workbench import language
+from workbench.errors import TraceError
+from workbench.frontend import boundaries
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Extend,
@@ -145,3 +147,14 @@ def test_shifted_index_on_a_periodic_axis_is_warned_of():
 
 def test_unused_param_is_warned_of():
     assert trace_cell('p = param("p", 1)\nu = field("u")\nu.next = u').warnings == ("line 1: param p is never used",)
+
+
+def test_a_rule_more_is_in_the_advice(monkeypatch):
+    monkeypatch.setattr(boundaries, "NAMED", (*boundaries.NAMED, "inner"))
+    with pytest.raises(TraceError, match='"mirror", "inner", constant'):
+        kernel_of('u = field("u", boundary="foo")\nu.next = u')
+
+
+def test_a_rule_with_a_slip_is_told_the_one_that_was_meant():
+    with pytest.raises(TraceError, match='Use "outflow"'):
+        kernel_of('u = field("u", boundary="outflows")\nu.next = u')

@@ -22,6 +22,10 @@ u = field("u", boundary="outflow")
 flux = rolling(sqrt(u[+1, 0] * u[0, 0]) / (1 + u[0, +1] * u[0, -1]))
 u.next = u - 0.1 * (flux - flux[-1, 0])
 """
+DOT = """\
+xs, ys = arrays("xs ys", "n")
+output("product", fold(add, xs * ys))
+"""
 CASES = {
     "wave": (WAVE, 1, "cost"),
     "hello_delayed": (HELLO, 1, "as_delayed"),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import TraceError
+from workbench.frontend.axis_numbers import own_axes
 from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.combination import combining
 from workbench.frontend.compression import Compressed
@@ -26,7 +27,9 @@ from workbench.graph.spaces import NamedExtent
 def array(name: str, *axes: str, dtype: object = None) -> Value:
     """Declare an array that is given at the call, with an axis for each name: A = array("A", "rows", "columns").
 
-    dtype: as in `field`. Axes of the same name have the same extent in all arrays of the cell.
+    dtype: as in `field`. Axes of the same name have the same extent in all arrays of the cell. A @ x, x.sum(),
+    A.max(axis="rows"), .min, .prod, .any, .all, .mean, .cumsum, .cumprod, .argmin, .argmax and NumPy's functions of
+    these names mean what they do in NumPy; axis= may be a name.
     """
     trace = _arrays("array")
     names_of("array", name, 'xs = array("xs", "n")')
@@ -114,23 +117,6 @@ def generate(shape: object, f: Callable[..., object]) -> Value:
     if not isinstance(result, Term):
         return Value(constant(trace, result, number_type(trace, result), space))
     return Value(spread(result, meeting_space(trace, [result, *indices])))
-
-
-def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:
-    """The numbers of the axes that are named, among the value's own."""
-    own = given.space.axes
-    found: list[int] = []
-    for each in axis if isinstance(axis, tuple | list) else (axis,):
-        number = next((k for k, a in enumerate(own) if a.name == each), each)
-        if isinstance(number, bool) or not isinstance(number, int) or not -len(own) <= number < len(own):
-            raise TraceError(
-                f"{what} over axis {each!r} of a value with the axes {given.space.axis_names}",
-                advice="Name one of them, or give its number.",
-            )
-        found.append(number % len(own))
-    if not found or len(set(found)) < len(found):
-        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
-    return tuple(sorted(found))
 
 
 def _space_of(trace: Trace, name: str, axes: tuple[object, ...]) -> Space:

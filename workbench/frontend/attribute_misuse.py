@@ -22,13 +22,16 @@ _METHODS = {
     "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
 }
 
+_AS_IT_IS = "Use the array as it is, whose axes meet others by name, and transpose the output after the call."
+_IN_ITS_SHAPE = (
+    "Axes have names, and extents are those of the arrays that are given: give the array in that shape, or write a "
+    "function of arrays, below @wb.collective."
+)
 _OF_ARRAYS = {
-    "sum": 'Write fold(add, x, axis="n").',
-    "min": 'Write fold(minimum, x, axis="n").',
-    "max": 'Write fold(maximum, x, axis="n").',
-    "prod": 'Write fold(multiply, x, axis="n").',
-    "mean": 'Write fold(add, x, axis="n") / size("n").',
-    "cumsum": 'Write scan(add, x, axis="n").',
+    **dict.fromkeys(("T", "transpose"), _AS_IT_IS),
+    "einsum": 'Write fold(add, a * b, axis="k"), which has the axes that are not named.',
+    "outer": "Write a * b of arrays whose axes have different names.",
+    **dict.fromkeys(("reshape", "ravel", "flatten"), _IN_ITS_SHAPE),
     "size": 'Use size("n") of each axis.',
     "copy": _METHODS["copy"],
 }

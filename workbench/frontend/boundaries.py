@@ -5,6 +5,7 @@ A rule of numbers may be made outside a cell too, for `field(boundary=...)` ther
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -225,8 +226,17 @@ def _instead_of(given: object) -> str:
     if isinstance(given, tuple | list) and 0 < len(given) <= len("xyz") and all(each in NAMED for each in given):
         rules = (f'"{axis}": "{rule}"' for axis, rule in zip("xyz", given, strict=False))
         meant = f"{{{', '.join(rules)}}} for a rule along each axis"
-    every = '"periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic()'
-    return f"Use {meant or every}."
+    close = difflib.get_close_matches(given, NAMED, n=1) if isinstance(given, str) else ()
+    return f"Use {meant or (_quoted(close[0]) if close else _every_rule())}."
+
+
+def _every_rule() -> str:
+    words = [_quoted(word) for word in NAMED] + [f"{rule.__name__}()" for rule in RULES if rule.__name__ not in NAMED]
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
 
 
 def describe(sides: Sides) -> str:

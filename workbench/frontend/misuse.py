@@ -13,7 +13,6 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import OTHERWISE, RANGE, instead_of
-from workbench.frontend.attribute_misuse import IN_FUNCTIONS
 from workbench.frontend.cell_text import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 from workbench.graph import OPERATORS
@@ -252,8 +251,8 @@ def no_matrix(term: Term) -> TraceError:
     """The error for u @ v of values of a cell."""
     text = term.trace.text_here()
     if term.trace.names_axes:
-        advice = f'Name the axis of the sum: fold(add, a * b, axis="k"). {IN_FUNCTIONS}'
-        return TraceError(f"{text}: @ has no meaning in a cell, where axes have names", advice=advice)
+        advice = "Write the product and its sum: reduce_sum(a * b, over=...) of particles, t += a * b of pairs."
+        return TraceError(f"{text}: @ has no meaning for values of particles and pairs", advice=advice)
     return TraceError(
         f"{text}: a value per cell is no matrix",
         advice="Write u * v for the product in each cell, reduce_sum(u * v) for its sum.",

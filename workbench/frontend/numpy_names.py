@@ -11,6 +11,7 @@ from workbench.frontend.array_misuse import OF_ELEMENTS, PLACES
 from workbench.frontend.array_misuse import UFUNCS as INSTEAD_OF_UFUNCS
 from workbench.frontend.attribute_misuse import instead_in_cells
 from workbench.frontend.elements import is_array
+from workbench.frontend.named_axes import matrix_product, of_arrays
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
 from workbench.frontend.promotion import cast_term
 from workbench.frontend.trace import Operand, Term, is_tracing, text_here
@@ -128,6 +129,8 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
     """What np.<name>(*operands) means. `extra` are the keywords given, none of which has a meaning here."""
     if method != "__call__":
         raise TraceError(f"np.{name}.{method} has no meaning in a cell", advice="Use reduce_sum, reduce_max and so on.")
+    if name == "matmul" and not extra:
+        return matrix_product(*operands)
     function = UFUNCS.get(name)
     if function is None:
         of_arrays = any(isinstance(each, Term) and each.trace.positions is not None for each in operands)
@@ -141,14 +144,21 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
     return function(*operands)
 
 
+def _no_meaning(name: str, operands: Sequence[Operand]) -> TraceError:
+    advice = f"Write {OF_ELEMENTS[name]}." if name in OF_ELEMENTS else "Write the formula for one cell."
+    advice = _INSTEAD.get(name, advice)
+    if any(isinstance(each, Term) and is_array(each.space) for each in operands):
+        advice = instead_in_cells(name)
+    return TraceError(f"np.{name} has no meaning in a cell", advice=advice)
+
+
 def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], axis: object = None) -> Operand:
     """What np.<name>(*operands, axis=axis) means for functions that are no ufuncs."""
+    found = None if extra else of_arrays(name, operands, axis)
+    if found is not None:
+        return found
     if name not in OF_EACH_CELL:
-        advice = f"Write {OF_ELEMENTS[name]}." if name in OF_ELEMENTS else "Write the formula for one cell."
-        advice = _INSTEAD.get(name, advice)
-        if any(isinstance(each, Term) and is_array(each.space) for each in operands):
-            advice = instead_in_cells(name)
-        raise TraceError(f"np.{name} has no meaning in a cell", advice=advice)
+        raise _no_meaning(name, operands)
     if axis is not None and name not in _REDUCTIONS:
         extra = ["axis", *extra]
     if extra:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.axis_numbers import own_axes
+from workbench.frontend.elements import is_array
 from workbench.frontend.misuse import no_offset, no_power, note_power
 from workbench.frontend.promotion import (
     cast_term,
@@ -214,8 +216,8 @@ def need_reducible(name: str, type_: StorageType) -> None:
 
 def _folded_axes(trace: Trace, operand: Term, axis: object, what: str) -> tuple[int, ...]:
     """The numbers, among the operand's own axes, of those that `axis` names; all of them if it is None."""
-    if axis is None:
-        return tuple(range(operand.space.rank))
+    if axis is None or is_array(operand.space):
+        return own_axes(operand, axis, what)
     named = axis if isinstance(axis, tuple | list) else (axis,)
     over: list[int] = []
     for each in named:

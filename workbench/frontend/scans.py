@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import TraceError
-from workbench.frontend.arrays import own_axes
+from workbench.frontend.axis_numbers import own_axes
 from workbench.frontend.combination import combining
 from workbench.frontend.scan_reads import before, last
 from workbench.frontend.trace import current_trace

@@ -17,6 +17,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend import language
+from workbench.frontend.attribute_misuse import instead_in_cells
 from workbench.frontend.language import __all__ as vocabulary
 from workbench.frontend.misuse import INSTEAD_OF_MATH
 from workbench.frontend.tensors import Tensor
@@ -215,6 +216,8 @@ def _elsewhere(name: str) -> str:
         return f"Write {INSTEAD_OF_MATH[name]}."
     if types:
         return f'Cast a value: astype(value, "{types[0]}"). Declare one: dtype="{types[0]}".'
+    if name in ("ravel", "reshape", "transpose"):
+        return instead_in_cells(name)
     if name == "norm":
         return "Write sqrt(dot(v, v))."
     if callable(getattr(math, name, None)):

@@ -11,6 +11,7 @@ from workbench.errors import TraceError
 from workbench.frontend import misuse
 from workbench.frontend.attribute_misuse import no_attribute, not_stored
 from workbench.frontend.elements import element, is_array, lengths, parts_of
+from workbench.frontend.named_axes import matrix_product, method
 from workbench.frontend.numpy_names import call_function, call_ufunc
 from workbench.frontend.operations import (
     apply,
@@ -129,7 +130,10 @@ class Value:
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):  # what Python and NumPy probe for
             raise AttributeError(name)
-        raise no_attribute(name, self._term is not None and is_array(self._term.space))
+        if self._term is None or not is_array(self._term.space):
+            raise no_attribute(name)
+        function = method(name)
+        return lambda *axis, **options: wrap(function(term_of(self), *axis, **options))
 
     def __repr__(self) -> str:
         if self._term is None:
@@ -185,9 +189,10 @@ class Value:
         return wrap(power(operand(other), operand(self)))
 
     def __matmul__(self, other: object) -> Value:
-        raise misuse.no_matrix(term_of(self))
+        return wrap(matrix_product(operand(self), operand(other)))
 
-    __rmatmul__ = __matmul__
+    def __rmatmul__(self, other: object) -> Value:
+        return wrap(matrix_product(operand(other), operand(self)))
 
     def __lshift__(self, other: object) -> Value:
         return binary("shift_left", self, other)

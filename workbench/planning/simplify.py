@@ -24,6 +24,7 @@ from workbench.graph.types import BOOL
 from workbench.planning.displaced import share_displaced
 from workbench.planning.identities import fold, identity
 from workbench.planning.reach import find_margins
+from workbench.planning.slices import compute_where_read
 from workbench.planning.variants import live_nodes
 
 _MOST_ROUNDS = 10  # every round removes nodes; three are the most that programs have needed
@@ -169,5 +170,6 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("fold and share", lambda graph: rewrite(graph, _rule)),
     Rewrite("share displaced", lambda graph: share_displaced(graph)),
     Rewrite("drop extends", _drop_extends),
+    Rewrite("compute where read", compute_where_read),
 )
 """In this order, until none changes anything. Machines and plans have this graph: what rewrites it belongs here."""

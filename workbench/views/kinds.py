@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from workbench.errors import RunError
 from workbench.views.field.open import open_field_view
@@ -19,15 +19,24 @@ from workbench.views.source.summary import summarise_source
 from workbench.views.source.view import open_source_view
 
 
+class View(Protocol):
+    """What users hold of every kind; its repr is what it says without a page."""
+
+    def close(self) -> None:
+        """Off the page; closing twice does nothing."""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Mapping[str, object]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ViewKind:
-    """`of`: what is looked at; `summary`: records -> frozen record, tested; `open`: what users hold."""
+    """`of`: what is looked at; `summary`: records -> frozen record, tested."""
 
     name: str
     of: Literal["simulation", "machine"]
     what: str
     summary: Callable[..., object]
-    open: Callable[..., Any]
+    open: Callable[..., View]
 
 
 VIEWS: dict[str, ViewKind] = {

@@ -134,8 +134,8 @@ class LayoutChoices:
     """Where the cells of arrays lie in memory.
 
     padding: cache lines left free behind each row, behind each plane of rows, and so on; missing ones are 0, and rows
-    begin on cache lines. () for automatic, by extents and caches. Lines are filled by the narrowest values that are
-    stored; arrays of wider ones have as many elements left free. Arrays that a call is given lie as NumPy's do.
+    begin on cache lines. () for automatic, by extents and caches. A line is 64 bytes of the narrowest values that are
+    stored; arrays of wider ones leave as many elements free. Arrays that a call is given lie as NumPy's do.
     """
 
     padding: tuple[int, ...] = ()

@@ -280,10 +280,10 @@ class Machine:
         text such as "90 s". strategy: "portfolio" (several), "sweep", "independence", "paraiso" (births: its mix,
         such as {"mutation": 3, "crossover": 7}), "surrogate", "random" or "exhaustive". path: the study's file, which a
         later call continues; else in the user's data folder. start: choices or machines to begin with. only, fixed:
-        names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
-        candidates built at a time. tree: what depends on each other, as "{{threads, tile}, {storage}}", or "derived"
-        from the plan. bound: also tune float types ("precision"); results after `steps` steps then differ from those in
-        dd by at most this, relative to their largest magnitude. Raises TuningError, and errors of `simulate`.
+        names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build", "layout".
+        workers: candidates built at a time. tree: what depends on each other, as "{{threads, tile}, {storage}}", or
+        "derived" from the plan. bound: also tune float types ("precision"); results of `steps` steps then differ from
+        dd's by at most this, relative to their largest magnitude. Raises TuningError, and errors of `simulate`.
         """
         from workbench.tuning.study import begin_prepared
         from workbench.tuning.tune import TuningRequest, prepare_study

@@ -51,6 +51,10 @@ def random_choices(graph: Graph, seed):
         chosen = chosen.changed(
             lanes=folds.choice((0, 0, 1, 4, 5, 32)), targets=folds.choice((1, 1, 2, 3)), sources=folds.choice((1, 2, 3))
         )
+    if graph.dim > 1:
+        lines = random.Random(f"padding {seed}")
+        numbers = [lines.choice((0, 1, 2, 5)) for _ in range(lines.randrange(graph.dim))]
+        chosen = chosen.changed(padding=tuple(numbers))
     choices = Choices(meaning, chosen)
     plan = plan_graph(graph, choices)
     for key in loop_names(plan) if rng.random() < 0.5 else ():

@@ -14,8 +14,9 @@ from workbench.planning.layout import ALIGNMENT, LARGE_BYTES, lay_out, lay_out_o
     [((7,), ((2, 3),)), ((3, 5), ((1, 0), (0, 2))), ((2, 3, 4), ((1, 1), (0, 3), (7, 7))), ((1, 1), ((7, 7), (7, 7)))],
 )
 @pytest.mark.parametrize("alignment", [8, ALIGNMENT])
-def test_cells_and_ghosts_have_elements_of_their_own(extents, halo, alignment):
-    layout = lay_out(extents, halo, 8, alignment)
+@pytest.mark.parametrize("padding", [(), (0,), (2, 1)])
+def test_cells_and_ghosts_have_elements_of_their_own(extents, halo, alignment, padding):
+    layout = lay_out(extents, halo, 8, alignment, padding)
     ranges = [range(-below, n + above) for n, (below, above) in zip(extents, halo, strict=True)]
     cells = [
         layout.start + sum(i * s for i, s in zip(at, layout.strides, strict=True)) for at in itertools.product(*ranges)

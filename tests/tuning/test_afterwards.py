@@ -133,6 +133,29 @@ def test_a_file_without_its_program_is_refused(study, tmp_path):
         Study.attach(path).validate(steps=1, u=1.0)
 
 
+def test_refining_takes_the_mix_of_births(study, tmp_path):
+    mixed = {"strategy": "paraiso", "births": {"mutation": 1}, "top": 2}
+    further = study.refine(shape=1024, u=START[:1024], budget=6, path=tmp_path / "m.sqlite", **mixed).wait(300)
+    births = {one.birth for one in further.individuals}
+    assert "mutation" in births
+    assert not births & {"crossover", "triangulation"}
+    with pytest.raises(TuningError, match="takes no births"):
+        study.refine(budget=1, path=tmp_path / "n.sqlite", births={"mutation": 1})
+
+
+def test_what_an_attached_study_lacks_is_said(study):
+    """Its file has no arrays; a study of this process has some of its own shape."""
+    attached = Study.attach(study.path)
+    for call in (lambda: attached.refine(budget=1), lambda: attached.validate(steps=1)):
+        with pytest.raises(
+            FieldError, match=r"mean needs a value for field u: a study's file keeps no arrays\nPass u="
+        ):
+            call()
+    with pytest.raises(FieldError, match=r"field u: the study's are of shape \(4096,\), not \(2048,\)"):
+        study.refine(shape=2048, budget=1)
+    assert attached.validate(steps=1, u=START).steps == 1
+
+
 def test_a_running_study_is_not_refined(study, tmp_path):
     machine = wb.trace(MEAN, dim=1, name="mean")
     running = machine.tune(u=START, budget=50, path=tmp_path / "s.sqlite", backend="openmp", only=["tile"])

@@ -95,6 +95,18 @@ def test_launch_numbers_of_a_loop_are_a_part_with_its_seconds(blur):
     assert space_of(blur).space.parts == ()
 
 
+def test_padding_is_measured_and_stands_alone(tmp_path):
+    machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1, 0] + u[0, 1])', dim=2, name="lines")
+    found = space_of(machine, "openmp", tree="derived")
+    assert ("padding",) in children(found.space.tree)
+    start = {"u": np.sin(np.arange(64 * 80.0)).reshape(64, 80)}
+    asked = {"only": ["layout"], "strategy": "exhaustive", "budget": 9, "backend": "openmp"}
+    study = machine.tune(**start, path=tmp_path / "s.sqlite", **asked).wait(300)
+    assert [one.outcome.status for one in study.individuals] == ["success"] * 3
+    assert {one.same_as for one in study.individuals} == {0}  # none is the program of another
+    assert "padding" not in [row.name for row in space_of(wb.trace(BLUR, name="blur")).tunables]
+
+
 @pytest.mark.proof
 def test_a_study_on_a_device_searches_its_loops_together(tmp_path):
     """Some evaluation changes numbers of both loops at once, which a sweep of single ones does not at first."""

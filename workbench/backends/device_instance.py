@@ -24,10 +24,11 @@ from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.kernel_plan import Axes
-from workbench.planning.layout import Layout, lay_out, lay_out_packed
+from workbench.planning.layout import Layout, lay_out_packed
 from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
 from workbench.planning.plan import GlobalSlot, Plan
+from workbench.planning.plan_figures import layout_rule
 
 Cells = Any
 """A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""
@@ -391,5 +392,5 @@ def layouts_of(plan: Plan, extents: tuple[int, ...], *, packed: bool = False) ->
     """The layouts that arrays of a simulation of these extents have, by their axes. packed: as NumPy makes arrays."""
     smallest = min((s.itemsize for s in plan.slots), default=8)
     kinds = ((), *(shape.axes for shape in array_shapes(plan)))
-    rule = lay_out_packed if packed else lay_out
+    rule = lay_out_packed if packed else layout_rule(plan, on_device=True)
     return {axes: rule(along(extents, axes), along(plan.halo, axes), smallest) for axes in kinds}

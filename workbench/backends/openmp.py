@@ -47,12 +47,12 @@ from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP
 from workbench.planning.kernel_plan import Axes
-from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
+from workbench.planning.layout import PAGE, Layout, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import GlobalSlot, Plan
-from workbench.planning.plan_figures import operations_of, runs_in_tiles
+from workbench.planning.plan_figures import layout_rule, operations_of
 
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
@@ -375,10 +375,8 @@ class OpenmpInstance:
 
     def _lay_out(self, axes: Axes) -> Layout:
         smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
-        extents, halo = along(self.extents, axes), along(self.plan.halo, axes)
-        if self._lent is not None:
-            return lay_out_packed(extents, halo, smallest)
-        return lay_out_on_host(extents, halo, smallest, in_tiles=runs_in_tiles(self.plan))
+        rule = layout_rule(self.plan) if self._lent is None else lay_out_packed
+        return rule(along(self.extents, axes), along(self.plan.halo, axes), smallest)
 
     def _shape_words(self) -> Array:
         """Words of a `Shape` for each kind of array, in the order in which read_shape takes them."""

@@ -16,9 +16,10 @@ def phenotype_key(*parts: str) -> str:
 
 
 def memory_text(plan: Plan) -> str:
-    """How arrays lie in memory: ghost cells and the bytes of each array's cell, with its axes where it has not all."""
+    """How arrays lie in memory: ghost cells, the bytes of each array's cell, its axes where it has not all, padding."""
     sizes = [(slot.itemsize, *slot.axes) if slot.axes else slot.itemsize for slot in plan.array_slots]
-    return json.dumps([plan.halo, sizes, len(plan.slots), len(plan.global_slots)])
+    padding = plan.choices.plan.layout.padding
+    return json.dumps([plan.halo, sizes, len(plan.slots), len(plan.global_slots), *([padding] if padding else [])])
 
 
 def launch_text(kernels: tuple[KernelLaunches, ...], choices: PlanChoices) -> str:

@@ -8,6 +8,7 @@
                     ├─ build     compiler and flags
                     ├─ tiling    how steps follow each other
                     ├─ folds     how sums over axes and over pairs are unrolled
+                    ├─ layout    how far apart rows and planes of arrays lie
                     └─ loops     launch numbers of single loops
 
 `workbench.planning.tunables` lists what each of them may be.
@@ -129,6 +130,18 @@ class FoldChoices:
 
 
 @dataclass(frozen=True, slots=True)
+class LayoutChoices:
+    """Where the cells of arrays lie in memory.
+
+    padding: cache lines left free behind each row, behind each plane of rows, and so on; missing ones are 0, and rows
+    begin on cache lines. () for automatic, by extents and caches. A line is 64 bytes of the narrowest values that are
+    stored; arrays of wider ones leave as many elements free. Arrays that a call is given lie as NumPy's do.
+    """
+
+    padding: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoopChoices:
     """Launch numbers of one loop: grid and block as in DeviceChoices, tile as in CpuChoices; None: those of all loops.
 
@@ -155,6 +168,7 @@ class PlanChoices:
     build: BuildChoices = BuildChoices()
     tiling: TilingChoices = TilingChoices()
     folds: FoldChoices = FoldChoices()
+    layout: LayoutChoices = LayoutChoices()
     loops: tuple[tuple[str, LoopChoices], ...] = ()
 
     def __post_init__(self) -> None:
@@ -201,7 +215,7 @@ class PlanChoices:
         return max([self.device.block, *(numbers.block or 0 for _, numbers in self.loops)])
 
 
-_SECTIONS = ("values", "barriers", "cpu", "device", "build", "tiling", "folds")
+_SECTIONS = ("values", "barriers", "cpu", "device", "build", "tiling", "folds", "layout")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@
 Version and program key, then sections. C (threads, tile, loops) and G (grid, block) are numbers of fixed width, most
 significant bit first; M has a bit for each free value (1 = Manifest), S two for each value (barrier before, after), in
 the order of `workbench.planning.sites`; bits are written two a letter, padded in front. L (launch numbers of single
-loops), T (tiling), F (folds) and B (build) name what they set. A section that is missing means the defaults; where M
-and S are both missing, preset and hints decide.
+loops), T (tiling), F (folds), B (build) and A (arrays) name what they set. A section that is missing means the
+defaults; where M and S are both missing, preset and hints decide.
 
 What may be chosen and in which section it stands is in `workbench.planning.tunables`; version 1 is read by
 `workbench.planning.genome_version_1`.
@@ -32,7 +32,7 @@ from workbench.planning.tunables import TUNABLES, OneOf, Section, Setting, Tunab
 VERSION = 2
 _NUMBER_BITS = 16
 _DIGITS = 10  # of numbers that may be legal
-_LETTERED, _NAMED = ("C", "G"), ("T", "F", "B")
+_LETTERED, _NAMED = ("C", "G"), ("T", "F", "B", "A")
 _EXAMPLE = "v2-0123456789abcdef:G=ACGT/M=C"
 
 

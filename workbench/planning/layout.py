@@ -50,16 +50,21 @@ class Layout:
 
 
 def lay_out_on_host(
-    extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int, *, in_tiles: bool = False
+    extents: tuple[int, ...],
+    halo: tuple[tuple[int, int], ...],
+    smallest_itemsize: int,
+    *,
+    in_tiles: bool = False,
+    padding: tuple[int, ...] = (),
 ) -> Layout:
     """Return the layout for CPU threads: rows on cache lines where arrays are worked on in caches, else not padded.
 
     in_tiles: several steps run together, so that most of what large arrays do is done in caches too; rows of few cells
     are not padded all the same. A vector that crosses two lines costs time in a cache and none beside a memory access;
-    there every byte between rows is moved with them.
+    there every byte between rows is moved with them. padding: as in `lay_out`; given, it decides alone.
     """
-    aligned = lay_out(extents, halo, smallest_itemsize)
-    if aligned.elements * smallest_itemsize < LARGE_BYTES:
+    aligned = lay_out(extents, halo, smallest_itemsize, padding=padding)
+    if padding or aligned.elements * smallest_itemsize < LARGE_BYTES:
         return aligned
     bare = lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
     return aligned if in_tiles and aligned.elements <= _MOST_PADDED * bare.elements else bare
@@ -86,25 +91,29 @@ def lay_out(
     halo: tuple[tuple[int, int], ...],
     smallest_itemsize: int,
     alignment: int = ALIGNMENT,
+    padding: tuple[int, ...] = (),
 ) -> Layout:
     """Return the layout of arrays over `extents` cells with `halo` cells around, items of at least the given bytes.
 
-    `alignment` is in bytes: a multiple of the item size that divides ALIGNMENT.
+    `alignment` is in bytes: a multiple of the item size that divides ALIGNMENT. padding: times ALIGNMENT bytes that are
+    left free behind each row, each plane and so on; () for what rows need.
 
     The ghost cells behind a row and those before the next one share the padding between them: memory that holds no
     cell is moved all the same where rows follow each other. A pitch that is a multiple of 4096 bytes gets one more
-    cache line, because neighbouring rows would otherwise compete for the same cache sets.
+    cache line, because neighbouring rows would otherwise compete for the same cache sets, unless padding is given.
     """
     line = alignment // smallest_itemsize
     below, above = halo[-1]
     pitch = _round_up(below + extents[-1] + above, line)
-    if len(extents) > 1 and (pitch * smallest_itemsize) % 4096 == 0:
-        pitch += ALIGNMENT // smallest_itemsize
+    if not padding and len(extents) > 1 and (pitch * smallest_itemsize) % 4096 == 0:
+        padding = (1,)
+    lines = (*padding, *[0] * len(extents))[: len(extents) - 1]
     before = _round_up(below, line)
     strides = [1]
     start = before
     size = pitch
-    for extent, (below, above) in zip(reversed(extents[:-1]), reversed(halo[:-1]), strict=True):
+    for extent, (below, above), free in zip(reversed(extents[:-1]), reversed(halo[:-1]), lines, strict=True):
+        size += free * (ALIGNMENT // smallest_itemsize)
         strides.insert(0, size)
         start += below * size
         size *= below + extent + above

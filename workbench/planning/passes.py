@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from workbench.amounts import counted
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel
 from workbench.planning.allocation import asks_to_roll, choose_allocation
@@ -52,6 +53,7 @@ def plan_graph(
     """
     draft = Draft(graph, choices or Choices(), follows_chains)
     check_choices(draft.choices.plan)
+    _refuse_more_padding_than_axes(draft)
     checking = is_checking()
     if checking:
         check_graph(graph, "before the first pass")
@@ -75,6 +77,14 @@ def plan_graph(
     if checking:
         check_plan(plan)
     return plan
+
+
+def _refuse_more_padding_than_axes(draft: Draft) -> None:
+    padding, most = draft.choices.plan.layout.padding, draft.graph.dim - 1
+    if len(padding) > most:
+        what = f"padding is {padding}, and {draft.graph.name} has {'one axis' if most == 0 else f'{most + 1} axes'}"
+        advice = f"Give at most {counted(most, 'number')}: behind rows, behind planes." if most else "Leave it out."
+        raise PlanError(what, advice=advice)
 
 
 def _retype(draft: Draft) -> Draft:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from workbench.planning.axes import along
 from workbench.planning.cost import step_cost
-from workbench.planning.layout import lay_out, lay_out_on_host
+from workbench.planning.layout import Layout, lay_out, lay_out_on_host
 from workbench.planning.plan import Plan
 
 
@@ -21,13 +22,21 @@ def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = Fals
 
 def slot_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> dict[int, int]:
     """Return the bytes of each array, by the number of its slot; on_device as in `memory_bytes`."""
-    lay = lay_out if on_device else partial(lay_out_on_host, in_tiles=runs_in_tiles(plan))
+    lay = layout_rule(plan, on_device=on_device)
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
     elements = {
         axes: lay(along(extents, axes), along(plan.halo, axes), smallest).elements
         for axes in {slot.axes for slot in plan.array_slots}
     }
     return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}
+
+
+def layout_rule(plan: Plan, *, on_device: bool = False) -> Callable[..., Layout]:
+    """Return the function of extents, halo and the least item size by which arrays of the plan are laid out."""
+    padding = plan.choices.plan.layout.padding
+    if on_device:
+        return partial(lay_out, padding=padding)
+    return partial(lay_out_on_host, in_tiles=runs_in_tiles(plan), padding=padding)
 
 
 def runs_in_tiles(plan: Plan) -> bool:

@@ -121,16 +121,19 @@ def _carried(source: PlanChoices, old: Graph, new: Graph) -> tuple[PlanChoices, 
         if settings.keys[site.part, site.key, exact] and not {(site.part, exact), (site.part, loose)} & taken
     }
     widths = source.tiling.widths if old.dim == new.dim else ()
-    left_out = () if widths == source.tiling.widths else (f"widths of tiles left out: they are of {old.dim} axes",)
+    padding = source.layout.padding if old.dim == new.dim else ()
+    left_out = [f"widths of tiles left out: they are of {old.dim} axes"] if widths != source.tiling.widths else []
+    left_out += [f"padding left out: it is of {old.dim} axes"] if padding != source.layout.padding else []
     plan = replace(
         source,
         values=ValueChoices(manifest=frozenset(made["manifest"]), delayed=frozenset(made["delayed"])),
         barriers=BarrierChoices(frozenset(made["before"]), frozenset(made["after"])),
         tiling=replace(source.tiling, widths=widths),
+        layout=replace(source.layout, padding=padding),
     )
     relatives = {name: None for name in relatives if name not in carried}
     fresh = {name: None for name in fresh if name not in carried and name not in relatives}
-    return plan, TransferReport(tuple(carried), tuple(lost), tuple(fresh), tuple(relatives), left_out)
+    return plan, TransferReport(tuple(carried), tuple(lost), tuple(fresh), tuple(relatives), tuple(left_out))
 
 
 def _source(source: PlanChoices, graph: Graph) -> _Source:

@@ -26,11 +26,11 @@ from workbench.planning.sites import barrier_sites, storage_sites
 
 Setting = bool | int | str | tuple[str, ...] | tuple[int, ...] | None
 Needs = Literal["threads", "blocks", "any"]
-Section = Literal["C", "G", "M", "S", "L", "T", "F", "B", ""]
-"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build; "" for what the others say.
+Section = Literal["C", "G", "M", "S", "L", "T", "F", "B", "A", ""]
+"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build, arrays; "" for the rest.
 
 C and G are numbers of fixed places: another row there would make every genome that is stored unreadable. A new choice
-stands in T, F or B, which name what they set, or in a new section that does.
+stands in T, F, B or A, which name what they set, or in a new section that does.
 """
 
 MOST = 65535
@@ -38,6 +38,7 @@ MOST_THREADS = 1024  # in a block
 MOST_SIZE = 8  # of a tower's diamond
 MOST_LANES = 256
 MOST_UNROLLED = 8
+MOST_PADDING = 64  # lines: a page, after which the sets of a first cache repeat
 _BARRIERS = 0.02  # of random values have one on each side
 _LOOPS = 0.2  # of random loops have numbers of their own
 _FLAGS = (("-O2", "-O3"), ("-funroll-loops", "-fno-unroll-loops"), ("-fprefetch-loop-arrays",))
@@ -206,6 +207,7 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("B", "threads", "build.flags", _D.build.flags, _FLAG_RULE, _TRIED_FLAGS),
     _row("B", "threads", "build.compiler", _D.build.compiler, OneOf(get_args(CompilerKind)), ("",)),
     _row("B", "threads", "build.vector_width", _D.build.vector_width, OneOf((0, 128, 256, 512)), (0, 128, 256, 512)),
+    _row("A", "any", "layout.padding", _D.layout.padding, Tuples(0, MOST_PADDING)),
 )
 """What every program has; `tunables_of` adds those of a plan's values and loops."""
 
@@ -215,6 +217,8 @@ UNROLLED: Mapping[str, tuple[int, ...]] = {
     "sources": (1, 2, 4, 8),
 }
 """What is worth trying in plans that fold along axes; in others these numbers change nothing."""
+
+_PADDINGS = ((), (0,), (1,), (0, 1), (1, 1))
 
 _LOOP_NUMBERS = {
     "grid": Numbers(0, MOST, absent=True),
@@ -237,8 +241,9 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
 
     runs_on: what counts on backends that run on this only (`backends.registry.BackendRow`); "" for everything.
     """
-    folds = folds_along_axes(plan)
-    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.name in UNROLLED else r for r in TUNABLES)
+    tried: dict[str, tuple[Setting, ...]] = {"padding": paddings(plan.graph.dim)}
+    tried |= UNROLLED if folds_along_axes(plan) else {}
+    general = (replace(row, sensible=tried.get(row.name, row.sensible)) for row in TUNABLES)
     shared = shared_out(plan)
     own = [row for row in loop_tunables(loop_names(plan)) if row.needs == "blocks" or row.key in shared]
     found = (*general, *value_tunables(plan.graph), *own)
@@ -248,6 +253,11 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
 def folds_along_axes(plan: Plan) -> bool:
     """Whether some loop folds along axes, as sums over pairs do."""
     return any(subkernel.reduced for kernel in plan.kernels for subkernel in kernel.observed.subkernels)
+
+
+def paddings(dim: int) -> tuple[tuple[int, ...], ...]:
+    """What is worth trying of `padding` in a program of so many axes."""
+    return tuple(lines for lines in _PADDINGS if len(lines) < dim)
 
 
 def value_tunables(graph: Graph) -> tuple[Tunable, ...]:

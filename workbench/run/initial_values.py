@@ -40,13 +40,22 @@ def read_initial_values(graph: Graph, values: Mapping[str, object], shape: objec
     fields, numbers = sort_values(graph, values, copies=False)
     need_params(graph, numbers)
     extents = _extents(graph, fields, shape)
-    missing = [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
+    missing = _missing(graph, fields)
     if missing:
         raise FieldError(
             f"{graph.name} needs a value for {_listed(missing)}: neither given nor set by a kernel {INIT!r}",
             advice=f"Pass {', '.join(f'{name}=' for name in missing)} an array or a number.",
         )
     return InitialValues(extents, fields, numbers)
+
+
+def missing_fields(graph: Graph, values: Mapping[str, object]) -> list[str]:
+    """Names of the fields that `values` do not give and that no kernel `init` sets."""
+    return _missing(graph, sort_values(graph, values, copies=False)[0])
+
+
+def _missing(graph: Graph, fields: Mapping[str, Array]) -> list[str]:
+    return [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
 
 
 def sort_values(

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.amounts import counted
-from workbench.errors import StencilError, TuningError
+from workbench.errors import FieldError, StencilError, TuningError
 from workbench.graph import Graph
 from workbench.graph.deviation import is_exact
 from workbench.graph.parse import parse
 from workbench.planning.exchange import from_json
 from workbench.run.alive import simulations
 from workbench.run.creation import create_simulation
-from workbench.run.initial_values import read_shape
+from workbench.run.initial_values import missing_fields, read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
 from workbench.tuning.experiment import PreparedStudy
@@ -121,6 +121,7 @@ class Further:
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int | None = None
+    births: object = None
 
 
 def prepare_further(study: Study, shape: object, values: Mapping[str, object], further: Further) -> PreparedStudy:
@@ -156,6 +157,7 @@ def prepare_further(study: Study, shape: object, values: Mapping[str, object], f
         threads,
         bound=study.about.get("bound") or None,
         steps=int(study.about.get("bound_steps") or 1),
+        births=further.births,
     )
     return prepare_study(graph, from_json(start_of(study).choices), given, extents, request)
 
@@ -200,7 +202,17 @@ def _opening(
     setup = study.setup
     known = setup.values() if setup is not None else dict(study.about.get("numbers", {}))
     fitting = {n: v for n, v in known.items() if not isinstance(v, np.ndarray) or not v.ndim or v.shape == extents}
-    return {**fitting, **values}, extents
+    given = {**fitting, **values}
+    missing = missing_fields(graph, given)
+    if missing:
+        own = f"the study's are of shape {tuple(study.about['extents'])}, not {extents}"
+        why = "a study's file keeps no arrays" if setup is None else own
+        passed = ", ".join(f"{name}=" for name in missing)
+        raise FieldError(
+            f"{graph.name} needs a value for field {' and '.join(missing)}: {why}",
+            advice=f"Pass {passed} an array or a number, as in machine.tune.",
+        )
+    return given, extents
 
 
 def _in_turn(simulations: list[Simulation], steps: int | None) -> tuple[list[list[float]], int]:

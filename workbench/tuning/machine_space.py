@@ -36,11 +36,12 @@ SECTIONS: Mapping[str, Section] = {
     "tiling": "T",
     "folds": "F",
     "build": "B",
+    "layout": "A",
 }
 """Names of the genome's sections, for `only`."""
 
-_LAUNCHING = ("L", "F", "B")  # sections whose settings leave the loops of a plan as they are
-_RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
+_LAUNCHING = ("L", "F", "B", "A")  # sections whose settings leave the loops of a plan as they are
+_RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "A": 1, "L": 1, "M": 2, "S": 3, "": 4}
 _MOST_VALUES = 100  # of a choice, which its rank tells apart
 
 
@@ -135,11 +136,12 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     whether stages run together where they can; in tiles they are left as they are.
 
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "folds",
-    "build", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried
-    (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds
-    that work here beside the first that does. bound: for the error of results; above 0 the types of named values are in
-    the space too. widest: bits of vectors above which no width is tried. extents, threads: of the timed run, as
-    `footprint` takes them. Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
+    "build", "layout", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are
+    not tried (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`.
+    compilers: kinds that work here beside the first that does. bound: for the error of results; above 0 the types of
+    named values are in the space too. widest: bits of vectors above which no width is tried. extents, threads: of the
+    timed run, as `footprint` takes them. Raises TuningError for a name that means nothing, PlanError if the choices
+    cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))

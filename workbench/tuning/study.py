@@ -263,15 +263,16 @@ class Study(BackgroundTask):
         only: Sequence[str] | None = None,
         fixed: Sequence[str] = (),
         threads: int | None = None,
+        births: Mapping[str, float] | None = None,
         **values: object,
     ) -> Study:
         """Continue from the `top` fastest, at another shape or in part of the space; keywords as in `machine.tune`.
 
-        Without any change, the study's own file is continued, and none of its candidates is measured again.
+        Without a change its own file is continued, and nothing is measured again. An attached study needs arrays.
         """
         from workbench.tuning.afterwards import Further, prepare_further
 
-        further = Further(budget, strategy, top, seed, path, only, tuple(fixed), threads)
+        further = Further(budget, strategy, top, seed, path, only, tuple(fixed), threads, births)
         return begin_prepared(prepare_further(self, shape, values, further))
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ TOOLS = (
     Tool("lanes", "side by side", "Results that a thread's vectors hold side by side in a fold", "choice"),
     Tool("targets", "results a thread", "Results of a fold that one thread of a device makes", "choice"),
     Tool("sources", "terms a turn", "Terms that a turn of the loop of a fold adds", "choice"),
+    Tool("padding", "lines between rows", "Cache lines left free behind rows, behind planes, ...", "choice"),
     Tool("device", "device", "The device whose occupancy is shown", "choice"),
     Tool("launch", "curves of", "The launch that the curves are of", "choice"),
     Tool("undo", "Undo", "Undo the last change of the plan"),
@@ -75,6 +76,7 @@ class LaunchPane:
             "lanes": lambda: view.choose(lanes=number),
             "targets": lambda: view.choose(targets=number),
             "sources": lambda: view.choose(sources=number),
+            "padding": lambda: view.choose(padding=_lines(value)),
             "device": lambda: view.look_at_device(value.split(" ")[0]),
             "launch": lambda: view.show(value),
             "undo": view.inspection.undo,
@@ -101,11 +103,25 @@ class LaunchPane:
                 "targets", choices.folds.targets, number_options("targets"), hidden=not (on_device and view.folds)
             ),
             _numbers("sources", choices.folds.sources, number_options("sources"), hidden=not view.folds),
+            ToolState(
+                "padding",
+                hidden=len(view.paddings) < 2,
+                value=_padding_text(choices.layout.padding),
+                options=tuple(map(_padding_text, view.paddings)),
+            ),
             ToolState("device", hidden=not on_device, value=device, options=devices),
             ToolState("launch", hidden=not on_device, value=shown, options=launches),
             ToolState("undo", disabled=not view.inspection.can_undo),
             ToolState("redo", disabled=not view.inspection.can_redo),
         )
+
+
+def _padding_text(lines: tuple[int, ...]) -> str:
+    return " ".join(map(str, lines)) or _AUTOMATIC
+
+
+def _lines(text: str) -> tuple[int, ...]:
+    return () if text == _AUTOMATIC else tuple(map(int, text.split()))
 
 
 def _numbers(name: str, now: int, options: tuple[int, ...], *, hidden: bool) -> ToolState:

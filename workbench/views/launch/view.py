@@ -12,7 +12,7 @@ from workbench.backends.processor import available_threads
 from workbench.backends.registry import SHOWN, names_with_text, row_of
 from workbench.errors import RunError, StencilError
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, UNROLLED, folds_along_axes, set_by_name, tunable
+from workbench.planning.tunables import TUNABLES, UNROLLED, folds_along_axes, paddings, set_by_name, tunable
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.outdating import noted
@@ -113,6 +113,12 @@ class LaunchView:
         return folds_along_axes(self.inspection.plan)
 
     @property
+    def paddings(self) -> tuple[tuple[int, ...], ...]:
+        """What padding to choose from, the present one among it; () is automatic."""
+        now = self.inspection.choices.plan.layout.padding
+        return tuple(sorted({*paddings(self.inspection.plan.graph.dim), now}))
+
+    @property
     def on_device(self) -> bool:
         """Whether blocks are shown, and not CPU threads."""
         return row_of(self.backend).runs_on == "blocks"
@@ -135,15 +141,17 @@ class LaunchView:
         lanes: int | None = None,
         targets: int | None = None,
         sources: int | None = None,
+        padding: tuple[int, ...] | None = None,
     ) -> None:
         """Change how the work is distributed; 0 is automatic. Raises PlanError for what cannot be launched.
 
-        lanes, targets and sources unroll loops that fold along axes, as sums over pairs.
+        lanes, targets and sources unroll loops that fold along axes, as sums over pairs. padding: cache lines left free
+        behind rows, planes and so on, () for automatic.
         """
         choices = self.inspection.choices
-        asked = {"threads": threads, "tile": tile, "block": block, "grid": grid}
-        asked |= {"lanes": lanes, "targets": targets, "sources": sources}
-        wanted = {name: number for name, number in asked.items() if number is not None}
+        asked: dict[str, object] = {"threads": threads, "tile": tile, "block": block, "grid": grid}
+        asked |= {"lanes": lanes, "targets": targets, "sources": sources, "padding": padding}
+        wanted = {name: value for name, value in asked.items() if value is not None}
         plan = set_by_name(choices.plan, TUNABLES, wanted)
         self.inspection.choose(replace(choices, plan=plan))
 

@@ -254,9 +254,9 @@ OF_TILES = (
     Fault("what comes from further away is loaded twice in a forecast", "tiles", "planning.schedules.forecast",
           "max(self.near - self.second, 0.0) / figures", "self.near / figures",
           "planning.test_forecast:test_arrays_that_stay_in_the_second_cache_come_from_there"),
-    Fault("arrays of tiles are laid out as those of steps", "tiles", "backends.openmp",
-          "in_tiles=runs_in_tiles(self.plan)", "in_tiles=False",
-          "run.test_memory:test_rows_of_large_arrays_are_padded_where_steps_run_in_tiles", ("diamond", 2008)),
+    Fault("arrays of tiles are laid out as those of steps", "tiles", "planning.plan_figures",
+          "on_lines=rows_on_lines(plan)", "on_lines=False",
+          "run.test_memory:test_rows_of_large_arrays_are_padded_where_loops_wait_for_caches", ("diamond", 2, 2008)),
     # -- refusals
     Fault("a sum that a step needs is no obstacle", "tiles", TILING,
           "for finisher in step.finishers:", "for finisher in ():",

@@ -39,11 +39,11 @@ def test_rows_of_large_arrays_have_no_padding():
     assert layout.strides == (386 * 386, 386, 1)
 
 
-def test_rows_of_large_arrays_start_on_cache_lines_in_tiles():
-    layout = lay_out_on_host((384, 384, 384), ((1, 1),) * 3, 4, in_tiles=True)
+def test_rows_of_large_arrays_start_on_cache_lines_where_that_is_asked():
+    layout = lay_out_on_host((384, 384, 384), ((1, 1),) * 3, 4, on_lines=True)
     assert layout.strides[1] * 4 % ALIGNMENT == layout.start * 4 % ALIGNMENT == 0
     assert layout == lay_out((384, 384, 384), ((1, 1),) * 3, 4)
-    column = lay_out_on_host((6_000_000, 1), ((1, 1),) * 2, 8, in_tiles=True)
+    column = lay_out_on_host((6_000_000, 1), ((1, 1),) * 2, 8, on_lines=True)
     assert column.strides == (3, 1)  # a line for each would be 2.7 times as much
 
 

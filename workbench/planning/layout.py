@@ -54,20 +54,20 @@ def lay_out_on_host(
     halo: tuple[tuple[int, int], ...],
     smallest_itemsize: int,
     *,
-    in_tiles: bool = False,
+    on_lines: bool = False,
     padding: tuple[int, ...] = (),
 ) -> Layout:
     """Return the layout for CPU threads: rows on cache lines where arrays are worked on in caches, else not padded.
 
-    in_tiles: several steps run together, so that most of what large arrays do is done in caches too; rows of few cells
-    are not padded all the same. A vector that crosses two lines costs time in a cache and none beside a memory access;
-    there every byte between rows is moved with them. padding: as in `lay_out`; given, it decides alone.
+    on_lines: rows of large arrays begin on lines too, unless they have few cells, as loops wait for more than memory
+    (`plan_figures.rows_on_lines`). A vector that crosses two lines costs time in a cache and none beside a memory
+    access; there every byte between rows is moved with them. padding: as in `lay_out`; given, it decides alone.
     """
     aligned = lay_out(extents, halo, smallest_itemsize, padding=padding)
     if padding or aligned.elements * smallest_itemsize < LARGE_BYTES:
         return aligned
     bare = lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
-    return aligned if in_tiles and aligned.elements <= _MOST_PADDED * bare.elements else bare
+    return aligned if on_lines and aligned.elements <= _MOST_PADDED * bare.elements else bare
 
 
 def place_in_page(number: int) -> int:

@@ -10,6 +10,8 @@ from workbench.planning.cost import step_cost
 from workbench.planning.layout import Layout, lay_out, lay_out_on_host
 from workbench.planning.plan import Plan
 
+_FAR = 4  # ghost cells of both ends of a row
+
 
 def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
     """Return the bytes of all arrays of a simulation with these extents.
@@ -36,12 +38,18 @@ def layout_rule(plan: Plan, *, on_device: bool = False) -> Callable[..., Layout]
     padding = plan.choices.plan.layout.padding
     if on_device:
         return partial(lay_out, padding=padding)
-    return partial(lay_out_on_host, in_tiles=runs_in_tiles(plan), padding=padding)
+    return partial(lay_out_on_host, on_lines=rows_on_lines(plan), padding=padding)
 
 
-def runs_in_tiles(plan: Plan) -> bool:
-    """Return whether steps run together in tiles on a CPU, by which its arrays are laid out."""
-    return any(kernel.tiling is not None for kernel in plan.kernels)
+def rows_on_lines(plan: Plan) -> bool:
+    """Return whether rows of large arrays begin on cache lines on a CPU.
+
+    So they do where several steps run together in tiles, so that most of what large arrays do is done in caches, and
+    where cells read far neighbours along the rows of planes: such loops shift lines in registers (stencil_vectors.h),
+    and wait for their operations as much as for memory.
+    """
+    in_tiles = any(kernel.tiling is not None for kernel in plan.kernels)
+    return in_tiles or (len(plan.halo) > 1 and sum(plan.halo[-1]) >= _FAR)
 
 
 def operations_of(plan: Plan) -> float:

@@ -11,7 +11,7 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from tests.kit.capabilities import backends_here
 from workbench.backends.compile_pool import Unit, build
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.graph.elementary import SEQUENCES
 from workbench.graph.operators import OPERATORS
 from workbench.graph.types import F32, F64
@@ -162,7 +162,7 @@ extern "C" __attribute__((visibility("default"))) void roots(int64_t n, const fl
 
 def test_rsqrt_of_products_keeps_its_bound_for_every_f32():
     """What processors with vectors of 512 bits run, on any."""
-    library = ctypes.CDLL(str(build([Unit("roots", OF_PRODUCTS, headers=openmp_headers())])[0].path))
+    library = ctypes.CDLL(str(build([Unit("roots", OF_PRODUCTS, headers=openmp_headers(OF_PRODUCTS))])[0].path))
     special = np.array([0, -0.0, np.inf, -1, np.nan, np.finfo(np.float32).smallest_subnormal], np.float32)
     for x in (FROM_ONE_TO_FOUR, special):
         y = np.empty_like(x)

@@ -18,7 +18,7 @@ import pytest
 
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, counters
 from workbench.backends.compile_pool import Compiler, Unit, build
-from workbench.backends.toolchain import Toolchain, find_toolchain
+from workbench.backends.toolchain import LONG_TEXT, LONG_TEXT_FLAGS, Toolchain, find_toolchain
 from workbench.errors import BuildError
 
 
@@ -89,6 +89,15 @@ def test_flags_and_headers_are_part_of_the_source(compiler):
     second = replace(first, flags=("-DVALUE=8",))
     third = replace(first, headers=(("number.h", "inline int number() { return VALUE + 2; }"),))
     assert [answer(built) for built in build([first, second, third], compiler)] == [7, 8, 9]
+
+
+def test_a_long_text_alone_has_flags_with_which_it_takes_less_time(compiler):
+    text = "int x;\n" * (LONG_TEXT // 7 + 1)
+    alone = Unit("alone", text, cut=lambda most: (text,))
+    asked = LONG_TEXT_FLAGS[compiler.toolchain.kind]
+    assert set(asked) <= set(compiler.recipe(alone).flags)
+    for other in (replace(alone, cut=None), replace(alone, text="int x;\n")):  # several texts, a short one
+        assert set(asked).isdisjoint(compiler.recipe(other).flags)
 
 
 def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp_path):

@@ -19,7 +19,7 @@ from workbench.backends.march_rule import (
     watches,
 )
 from workbench.backends.openmp import OpenmpBackend
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.errors import BackendError
 from workbench.frontend.cell import trace_cell
 from workbench.graph.diagnostics import diagnostic_stores
@@ -55,7 +55,7 @@ energy.next = reduce_sum(u * u + v * v)
 
 
 def compiled_probe():
-    (built,) = build([Unit("march", TEXT, headers=openmp_headers())])
+    (built,) = build([Unit("march", TEXT, headers=openmp_headers(TEXT))])
     return ctypes.CDLL(str(built.path)).probe
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.backends.compile_pool import Unit, build
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 
 AXES = (1, 2, 3, 4)
 TEXT = """\
@@ -49,7 +49,7 @@ int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* bl
 @pytest.fixture(scope="module")
 def library():
     text = TEXT + "".join(ENTRY.format(dim) for dim in AXES)
-    (built,) = build([Unit("boxes", text, headers=openmp_headers())])
+    (built,) = build([Unit("boxes", text, headers=openmp_headers(text))])
     return ctypes.CDLL(str(built.path))
 
 

@@ -14,7 +14,7 @@ from workbench.backends import nvrtc
 from workbench.backends.compile_pool import Unit, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source
 from workbench.backends.vectorisation import inner_loops
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.codegen.cuda.render import cuda_headers, inlined
 from workbench.codegen.rendering import template_text
 from workbench.codegen.runtime.extended import (
@@ -143,8 +143,8 @@ def empty_results(sequence, count):
 
 @pytest.fixture(scope="module")
 def host():
-    headers = openmp_headers()
-    return build([Unit("double_double", host_text(), headers=headers)])[0]
+    text = host_text()
+    return build([Unit("double_double", text, headers=openmp_headers(text))])[0]
 
 
 def test_the_host_gives_the_bits_of_the_reference(host):
@@ -226,7 +226,7 @@ extern "C" __global__ void lanes(stencil::array<dd> found, stencil::array<const 
 
 @pytest.mark.parametrize("count", [1, 15, 1023, 1024, 1025, 5000])
 def test_sums_on_the_host_have_the_bits_of_the_reference(count):
-    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers(SUMS))])[0]
     library = ctypes.CDLL(str(built.path))
     values = join(*numbers(np.random.default_rng(count), np.zeros(count, int)))
     cells, found = np.empty(count + 1, np.complex128)[1:], np.zeros(1, np.complex128)  # of the alignment of a dd
@@ -236,7 +236,7 @@ def test_sums_on_the_host_have_the_bits_of_the_reference(count):
 
 
 def test_lanes_of_a_chunk_have_vectors():
-    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers(SUMS))])[0]
     lines = template_text(SUMS_HEADER).split("\n")
     loop = lines.index("#pragma omp simd") + 2
     assert re.search(rf"{SUMS_HEADER}:{loop}:.* loop vectorized", built.report)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.backends.compile_pool import Unit, build
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.planning.schedules.diamond import lattice, wave
 
 TEXT = """\
@@ -40,7 +40,7 @@ int64_t boxes(const int64_t* extents, const int64_t* numbers, int64_t* found) {
 
 @pytest.fixture(scope="module")
 def compiled():
-    (built,) = build([Unit("lattice", TEXT, headers=openmp_headers())])
+    (built,) = build([Unit("lattice", TEXT, headers=openmp_headers(TEXT))])
     function = ctypes.CDLL(str(built.path)).boxes
     function.restype = ctypes.c_int64
     return function

@@ -12,6 +12,7 @@ from workbench.codegen.cpp import parts
 from workbench.codegen.cpp.parts import LEAST_LINES, parts_of
 from workbench.codegen.cpp.render import render_openmp
 from workbench.codegen.functions import functions_in
+from workbench.codegen.source import Source
 from workbench.planning import plan_graph
 from workbench.solvers import heat, hydro, maxwell, wave
 
@@ -59,6 +60,18 @@ def test_every_line_keeps_its_number(source):
 def test_the_longest_part_is_not_much_longer_than_the_others(source):
     lengths = [sum(line != "" for line in text.split("\n")) for text in parts_of(source, 2)]
     assert max(lengths) < 1.3 * min(lengths)
+
+
+def test_a_long_loop_has_company_of_fewer_lines():
+    """A line of it takes a compiler longer than one of a short loop."""
+    lengths = [1000, 400, 400, 400, 400]
+    loops = [
+        [f"static STENCIL_PROCEDURE void sweep_{number}(", "    int n) {", *["    ;"] * (length - 3), "}"]
+        for number, length in enumerate(lengths)
+    ]
+    text = "\n".join(line for loop in loops for line in loop)
+    first, second = parts_of(Source("c++", text, "march", (), (), ()), 2)
+    assert sorted(len(loops_of(part)[0]) for part in (first, second)) == [1, 4]
 
 
 def test_short_texts_and_single_compilers_cut_nothing(source):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.bits import assert_same_bits
 from workbench.backends.compile_pool import Unit, build
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.codegen.runtime.extended import HEADER, extended_header, quick_header
 from workbench.codegen.runtime.sums_by_fma import sums_by_fma
 from workbench.graph.extended import sequences
@@ -41,7 +41,7 @@ extern "C" __attribute__((visibility("default"))) void run(long n, const double*
     for (long i = 0; i < n; ++i) found[i] = stencil::by_fma(a[i], b[i]);
 }}
 """
-    library = ctypes.CDLL(str(build([Unit("sums_by_fma", text, headers=openmp_headers())])[0].path))
+    library = ctypes.CDLL(str(build([Unit("sums_by_fma", text, headers=openmp_headers(text))])[0].path))
     draw = np.random.default_rng(1)
     special = [0.0, 5e-324, 2.2250738585072014e-308, 1.0, 1.7976931348623157e308, np.inf, np.nan]
     first, second = np.array(list(product([*special, *(-x for x in special)], repeat=2))).T

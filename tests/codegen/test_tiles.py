@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from workbench.backends.compile_pool import Unit, build
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cpp.headers import openmp_headers
 
 TEXT = """\
 #include "stencil_rolling.h"
@@ -19,7 +19,7 @@ int64_t height(int64_t extent, int64_t around, int64_t others, int threads) {
 
 @pytest.fixture(scope="module")
 def height():
-    (built,) = build([Unit("tiles", TEXT, headers=openmp_headers())])
+    (built,) = build([Unit("tiles", TEXT, headers=openmp_headers(TEXT))])
     function = ctypes.CDLL(str(built.path)).height
     function.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int]
     function.restype = ctypes.c_int64

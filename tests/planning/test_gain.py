@@ -2,7 +2,7 @@
 
 from tests.kit.random_tileable import HEAT
 from tests.kit.tiled_kernels import FIGURES, tiled
-from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.rendering import template_text
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.gain import LONGEST_PAIR, tiles_gain
 from workbench.planning.schedules.locality import tile_sizes
@@ -23,4 +23,4 @@ def test_steps_that_run_alone_have_no_tiles():
 
 
 def test_steps_count_as_alone_where_a_march_lets_them_run_alone():
-    assert f"LONGEST_PAIR = {LONGEST_PAIR}," in dict(openmp_headers())["stencil_openmp.h"]
+    assert f"LONGEST_PAIR = {LONGEST_PAIR}," in template_text("stencil_openmp.h")

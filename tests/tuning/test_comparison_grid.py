@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.backends import openmp
+from workbench.codegen.cpp import render
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.pipeline import plan_for
 from workbench.planning.schedules.diamondtorre import torre_of
 from workbench.solvers import gray_scott, wave
@@ -21,6 +22,7 @@ HEAT_2D = 'u = field("u", boundary="{0}")\nu.next = u + 0.1 * (u[-1, 0] + u[1, 0
 HEAT_3D = (
     'u = field("u", dtype="f32", boundary={0})\nu.next = u + 0.1 * sum(u.at(+1, a) - 2 * u + u.at(-1, a) for a in axes)'
 )
+OPENMP = '#include "stencil_openmp.h"\n'
 RUNS = {1: (1_000_000,), 2: (4000, 40_000), 3: (600, 300, 200)}
 
 
@@ -129,9 +131,10 @@ FAULTS = {
 def test_fault_at_the_second_border_of_tiles_is_found(monkeypatch, tmp_path, fault, text, extents, widths):
     """Seeded into the C++ of tiles; the usual grid does not show it, that of the candidate does."""
     old, new = FAULTS[fault]
-    headers = openmp.openmp_headers()
-    assert sum(code.count(old) for _, code in headers) == 1
-    monkeypatch.setattr(openmp, "openmp_headers", lambda: tuple((name, c.replace(old, new)) for name, c in headers))
+    assert sum(code.count(old) for _, code in openmp_headers(OPENMP)) == 1
+    monkeypatch.setattr(
+        render, "openmp_headers", lambda text: tuple((name, c.replace(old, new)) for name, c in openmp_headers(text))
+    )
     machine = wb.trace(text, name="heat", dim=len(extents))
     setup = setup_of(tmp_path, extents)
     write_setup(setup, str(machine.graph), {"u": np.ones(extents)}, {})
@@ -182,8 +185,9 @@ def test_programs_that_diverge_from_random_values_begin_with_the_study_s_own(mon
     assert np.isfinite(expected).all()
     assert len(np.unique(expected)) > 1000
     old, new = FAULTS["diamond"]
-    headers = openmp.openmp_headers()
-    monkeypatch.setattr(openmp, "openmp_headers", lambda: tuple((name, c.replace(old, new)) for name, c in headers))
+    monkeypatch.setattr(
+        render, "openmp_headers", lambda text: tuple((name, c.replace(old, new)) for name, c in openmp_headers(text))
+    )
     found = comparison.prepared(machine.graph, tiled(machine, widths=(64,)), setup)
     assert comparison.described(found, setup).endswith("along x, from the study's own values")
     assert "differs from the reference" in comparison.deviation(machine.graph, found, setup)

@@ -24,7 +24,14 @@ from workbench.backends.cache_folder import default_cache, in_use, leave_folder
 from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted, memory_limit
 from workbench.backends.loaded_library import loading_problem
 from workbench.backends.processor import available_threads
-from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
+from workbench.backends.toolchain import (
+    LONG_TEXT,
+    LONG_TEXT_FLAGS,
+    Kind,
+    Missing,
+    Toolchain,
+    find_toolchain,
+)
 from workbench.errors import BuildError
 
 Result = TypeVar("Result")
@@ -95,12 +102,16 @@ class Compiler:
     def recipe(self, unit: Unit) -> Recipe:
         """All that decides the library's bits; its `key` is the name under which the cache knows it."""
         linked = "".join(f"// {each.name} {self.object_recipe(each).key}\n" for each in unit.objects)
-        flags = (unit.language, *self.toolchain.flags, *unit.flags)
-        return self._recipe(unit, flags, linked + _text_of(unit), ".so")
+        return self._recipe(unit, (unit.language, *self.library_flags(unit)), linked + _text_of(unit), ".so")
 
     def object_recipe(self, unit: Unit) -> Recipe:
         """All that decides the bits of one of a library's `objects`."""
         return self._recipe(unit, (unit.language, *self.object_flags(unit)), _text_of(unit), ".o")
+
+    def library_flags(self, unit: Unit) -> tuple[str, ...]:
+        """The compiler's options for a library. Several texts in one unit are as many short ones."""
+        chain, is_long = self.toolchain, unit.cut is not None and len(unit.text) > LONG_TEXT
+        return (*chain.flags, *(LONG_TEXT_FLAGS[chain.kind] if is_long else ()), *unit.flags)
 
     def object_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for one of a library's `objects`."""
@@ -197,8 +208,7 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
 
         def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
             linked = [_object(each, compiler, cache, cancelled) for each in unit.objects]
-            flags = (*compiler.toolchain.flags, *unit.flags)
-            return _compile(unit, compiler, recipe.key, cancelled, flags, linked, jobs)
+            return _compile(unit, compiler, recipe.key, cancelled, compiler.library_flags(unit), linked, jobs)
 
         entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)

@@ -38,7 +38,7 @@ from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.codegen.cpp.parts import parts_of
-from workbench.codegen.cpp.render import openmp_headers, render_openmp
+from workbench.codegen.cpp.render import render_openmp
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
@@ -76,7 +76,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
 
     def _unit(self, texts: Sequence[Source], name: str, flags: tuple[str, ...]) -> Unit:
         cut = partial(parts_of, texts[0]) if len(texts) == 1 else None
-        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=openmp_headers(), cut=cut)
+        headers = tuple(dict.fromkeys(header for source in texts for header in source.headers))
+        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=headers, cut=cut)
 
     def _launch_text(self, plan: Plan, text: Source) -> str:
         del text

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import Index, gather_code
+from workbench.codegen.index_range import lies_inside
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
 from workbench.codegen.scope import Scope
@@ -308,8 +309,8 @@ class _Writer:
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""
         source = self.scope.nodes[index].operands[0]
-        indices = tuple(Index(self.texts[p].text, self._is_own(source, k, p)) for k, p in enumerate(places))
-        level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_own)])
+        indices = tuple(Index(self.texts[p].text, self._is_inside(source, k, p)) for k, p in enumerate(places))
+        level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_inside)])
         code = gather_code(
             self.scope, index, self.reads.array(source), indices, self.names, self._preferred_name(index)
         )
@@ -319,17 +320,13 @@ class _Writer:
         self.gathers |= bool(code.lines)
         return code.value
 
-    def _is_own(self, source: int, number: int, place: Key) -> bool:
-        """Whether an index is that of the cell, or inside beside it, along an axis with the extent of what is read."""
+    def _is_inside(self, source: int, number: int, place: Key) -> bool:
+        """Whether an index lies inside of the axis of what is read in each cell: so it is made, or in the interior."""
         (index, offset), nodes = place, self.scope.nodes
-        node, read = nodes[index], nodes[source].space
+        read = nodes[source].space
         if index in self.scope.inside and self.scope.frame is not None and read is not None and not any(offset):
             return self.scope.frame.axes[self.scope.inner].extent == read.axes[number].extent
-        if not self.scope.within or not isinstance(node.instruction, LoadIndex) or node.space is None or read is None:
-            return False
-        along = node.instruction.axis
-        axis = node.space.axes[along]
-        return axis.kind == "array" and axis.extent == read.axes[number].extent and not offset[along]
+        return read is not None and not any(offset) and lies_inside(self.scope, index, read.axes[number].extent)
 
     def _assign(self, key: Key) -> None:
         index, offset = key

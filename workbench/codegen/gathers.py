@@ -18,10 +18,10 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index of a Gather. is_own: it is that of the cell along an axis of equal extent, so it lies inside."""
+    """An index of a Gather. is_inside: it is known to lie inside of the array, so it is not checked."""
 
     text: str
-    is_own: bool = False
+    is_inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ def gather_code(
     shape = scope.shape_of(scope.axes_of(scope.nodes[gather].operands[0]))
     steps = [f"({i.text}) * {shape}.strides[{axis}]" for axis, i in enumerate(indices[:-1])]
     steps.append(f"({indices[-1].text})")
-    own = [step for step, index in zip(steps, indices, strict=True) if index.is_own]
-    checked = [step for step, index in zip(steps, indices, strict=True) if not index.is_own]
+    own = [step for step, index in zip(steps, indices, strict=True) if index.is_inside]
+    checked = [step for step, index in zip(steps, indices, strict=True) if not index.is_inside]
     if not checked:
         return GatherCode((), Text(f"{array}[{' + '.join((f'{shape}.start', *own))}]"))
     inside, place = names.claim(f"{preferred}_inside"), names.claim(f"{preferred}_place")
     checks = [
         f"uint64_t({index.text}) < uint64_t({shape}.extents[{axis}])"
         for axis, index in enumerate(indices)
-        if not index.is_own
+        if not index.is_inside
     ]
     sum_ = " + ".join((f"{shape}.start", *checked))
     test = f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};"

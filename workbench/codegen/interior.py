@@ -1,7 +1,7 @@
-"""Interior: the cells of a row for which no index of a neighbour is cut at an end of the array, so none is checked.
+"""Interior: the cells of a row for which no index of a neighbour is cut at an end of the array.
 
-A window reads its neighbours at max(i - 1, 0) and min(i + 1, n - 1), and asks whether they lie outside. Away from the
-ends of a row these are i - 1 and i + 1: neighbouring cells read neighbouring elements, which is one load of a vector.
+A window reads its neighbours at max(i - 1, 0) and min(i + 1, n - 1). Away from the ends of a row these are i - 1 and
+i + 1: neighbouring cells read neighbouring elements, which is one load of a vector.
 """
 
 from __future__ import annotations

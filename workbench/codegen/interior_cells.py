@@ -14,7 +14,7 @@ from workbench.codegen.rows import row_pointers, written
 from workbench.codegen.scope import Scope
 from workbench.codegen.statement import words_in
 
-_LONGEST = 150
+_LONGEST = 75
 """Statements of a cell that are written a second time; more take longer to compile than they are worth."""
 
 

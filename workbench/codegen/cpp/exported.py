@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from workbench.codegen.cpp.render import openmp_headers, render_openmp
+from workbench.codegen.cpp.headers import INCLUDE
+from workbench.codegen.cpp.render import render_openmp
 from workbench.codegen.names import identifier
 from workbench.codegen.rendering import render_template
 from workbench.codegen.shapes import array_shapes
@@ -20,7 +21,6 @@ from workbench.planning.partials import cells_a_thread, host_buffers, partial_wo
 from workbench.planning.plan import Plan
 
 _TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
-_INCLUDE = re.compile(r'^#include "(stencil_\w+\.h)"\n', re.MULTILINE)
 _SOURCE = ".source"
 _LOCALS = frozenset(["object", "extents", "extent", "elements", "last", "own", "stop", "march", "stencil"])
 """Names that the interface uses itself."""
@@ -169,13 +169,13 @@ def _plain(name: str, taken: Collection[str]) -> str:
 
 def _whole(source: Source) -> str:
     """The text with the headers that it includes, each once."""
-    headers, seen = dict(openmp_headers()), set[str]()
+    headers, seen = dict(source.headers), set[str]()
 
     def included(found: re.Match[str]) -> str:
         name = found[1]
         if name in seen:
             return ""
         seen.add(name)
-        return _INCLUDE.sub(included, headers[name])
+        return INCLUDE.sub(included, headers[name])
 
-    return _INCLUDE.sub(included, source.text)
+    return INCLUDE.sub(included, source.text)

@@ -347,7 +347,7 @@ class _HostWriter(KernelWriter):
             extended=self.extends(statements),
             stages=self._stages(subkernel, code, tuple(statements), targets, rolls=planes is not None),
         )
-        if code.gathers and not (sweep.partials or sweep.stages or sweep.extended or planes):
+        if not (sweep.partials or sweep.stages or sweep.extended or planes):
             fresh = NameBook(self.reserved().union(targets))
             before.update({a.node: numbered[a.node] for a in code.arrays if a.node in numbered})
             made = interior_cells(scope, code, (computed, read), (outputs, targets), fresh, before)

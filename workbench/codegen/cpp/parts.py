@@ -15,7 +15,7 @@ LEAST_LINES = 400
 
 
 def parts_of(source: Source, most: int) -> tuple[str, ...]:
-    """Cut a text into at most so many parts of about equal length; it alone if it is short.
+    """Cut a text into at most so many parts that take a compiler about equally long; it alone if it is short.
 
     Functions of loops are shared out. Each part has every other line in its place or leaves it empty, so that line
     numbers in the compiler's messages are those of the whole text. What a part does not define it declares.
@@ -26,19 +26,24 @@ def parts_of(source: Source, most: int) -> tuple[str, ...]:
     if count < 2:
         return (source.text,)
     shares: list[set[str]] = [set() for _ in range(count)]
-    # The longest first, each to the part that has least; the first part has all that is no loop.
-    waiting = [(0, number) for number in range(1, count)]
-    heappush(waiting, (sum(_length(each) for each in functions if each not in loops), 0))
+    # The longest first, each to the part that takes least; the first part has all that is no loop.
+    waiting = [(0.0, number) for number in range(1, count)]
+    heappush(waiting, (sum(_effort(each) for each in functions if each not in loops), 0))
     for loop in sorted(loops, key=_length, reverse=True):
-        lines, number = heappop(waiting)
+        effort, number = heappop(waiting)
         shares[number].add(loop.name)
-        heappush(waiting, (lines + _length(loop), number))
+        heappush(waiting, (effort + _effort(loop), number))
     text = source.text.split("\n")
     return tuple(_part(text, functions, share, number == 0) for number, share in enumerate(shares))
 
 
 def _length(function: TextFunction) -> int:
     return function.last - function.first + 1
+
+
+def _effort(function: TextFunction) -> float:
+    """How long a compiler takes, about: for each line of a long function longer, because more values live at once."""
+    return float(_length(function) ** 1.5)
 
 
 def _part(whole: list[str], functions: tuple[TextFunction, ...], own: set[str], is_first: bool) -> str:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
 
+from workbench.codegen.cpp.headers import openmp_headers
 from workbench.codegen.cpp.kernel import has_steady_ghosts, kernel_code
 from workbench.codegen.names import RESERVED, NameBook
-from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.rendering import marked_origins, render_template
 from workbench.codegen.running_order import KernelCode
 from workbench.codegen.runtime import elementary
-from workbench.codegen.runtime.extended import (
-    FUNCTIONS_HEADER,
-    HEADER,
-    QUICK_HEADER,
-    SUMS_HEADER,
-    extended_header,
-    extends,
-    functions_header,
-    has_functions,
-    quick_header,
-)
+from workbench.codegen.runtime.extended import extends, has_functions
 from workbench.codegen.source import Source
 from workbench.codegen.spelling import CPP
 from workbench.planning.plan import Plan
@@ -63,40 +53,4 @@ def render_openmp(plan: Plan) -> Source:
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
-    return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines, words)
-
-
-_OPENMP_HEADERS = (
-    "stencil_prelude.h",
-    "stencil_mathematics.h",
-    "stencil_pairs.h",
-    "stencil_roots.h",
-    "stencil_sides.h",
-    "stencil_team.h",
-    "stencil_rows.h",
-    "stencil_vectors.h",
-    "stencil_rolling.h",
-    "stencil_ghosts.h",
-    "stencil_images.h",
-    "stencil_rolling_ghosts.h",
-    "stencil_folds.h",
-    "stencil_scans.h",
-    "stencil_scatters.h",
-    "stencil_ranks.h",
-    "stencil_sums.h",
-    "stencil_tiles.h",
-    "stencil_openmp.h",
-    SUMS_HEADER,
-)
-
-
-@cache
-def openmp_headers() -> tuple[tuple[str, str], ...]:
-    """The headers that C++ texts include, as (name, text)."""
-    made = (
-        (HEADER, extended_header()),
-        (QUICK_HEADER, quick_header()),
-        (FUNCTIONS_HEADER, functions_header()),
-        (elementary.HEADER, elementary.elementary_header()),
-    )
-    return (*((name, template_text(name)) for name in _OPENMP_HEADERS), *made)
+    return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(plain), lines, words)

@@ -7,8 +7,6 @@ as an fma takes a cycle longer. The low part of a product may wait: a sum, which
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from workbench.graph.instructions import Arith
 from workbench.graph.sequences import Sequence
 from workbench.graph.types import F64
@@ -24,19 +22,32 @@ def sums_by_fma(sequence: Sequence) -> frozenset[int]:
     cycles = [_CYCLES.get(name, 1) if name else 0 for name in names]
     done = _done(sequence, cycles)
     wait = _LOW_PART_MAY_WAIT.get(sequence.name, 0)
-    wanted = {index: done[index] + (wait if part else 0) for part, index in enumerate(sequence.results)}
+    wanted = [done[index] + (wait if part else 0) for part, index in enumerate(sequence.results)]
+    # How long after a node each result is there; None where it does not need the node.
+    after: list[list[int | None]] = [
+        [0 if index == result else None for result in sequence.results] for index in range(len(names))
+    ]
     chosen: set[int] = set()
-    for index in reversed(range(len(names))):
-        if names[index] in {"add", "subtract"} and sequence.nodes[index].value_type == F64:
-            longer = [*cycles[:index], _BY_FMA, *cycles[index + 1 :]]
-            done = _done(sequence, longer)
-            if all(done[result] <= latest for result, latest in wanted.items()):
-                cycles = longer
-                chosen.add(index)
+    for index in reversed(range(len(names))):  # what needs a node comes after it
+        operands = sequence.nodes[index].operands
+        begins = max((done[operand] for operand in operands), default=0)
+        may_wait = all(
+            rest is None or begins + _BY_FMA + rest <= latest for rest, latest in zip(after[index], wanted, strict=True)
+        )
+        if may_wait and names[index] in {"add", "subtract"} and sequence.nodes[index].value_type == F64:
+            cycles[index] = _BY_FMA
+            chosen.add(index)
+        for operand in operands:
+            after[operand] = [_longer(*both, cycles[index]) for both in zip(after[operand], after[index], strict=True)]
     return frozenset(chosen)
 
 
-def _done(sequence: Sequence, cycles: Iterable[int]) -> list[int]:
+def _longer(known: int | None, rest: int | None, taken: int) -> int | None:
+    """The longer of two ways to a result: one known already, and one by a node that takes so long."""
+    return known if rest is None else max(known or 0, rest + taken)
+
+
+def _done(sequence: Sequence, cycles: list[int]) -> list[int]:
     """When each node is there, if nothing waits for a unit."""
     done: list[int] = []
     for node, taken in zip(sequence.nodes, cycles, strict=True):

@@ -21,6 +21,7 @@ from workbench.errors import ShapeError
 from workbench.pipeline import plan_for
 from workbench.planning import PlanChoices, plan_graph
 from workbench.run import schedules
+from workbench.solvers import wave
 
 EXTENTS = {2: ((1, 1), (2, 3), (5, 40), (33, 17), (9, 7000)), 3: ((1, 2, 3), (4, 7, 5), (6, 60, 700))}
 HEIGHTS = (0, 1, 3)  # planes of a block; 0: automatic
@@ -155,6 +156,20 @@ def test_only_what_leaves_the_last_cache_runs_in_stages_by_itself(monkeypatch):
     large, why = schedules.resolved(made.graph, made.choices, "openmp", (2000, 2000), 1)
     assert (small.plan.cpu.stages, large.plan.cpu.stages) == (False, True)
     assert "its stages run together" in why
+
+
+def test_stages_that_read_far_along_rows_run_one_by_one(monkeypatch):
+    monkeypatch.setattr(schedules, "_gains", lambda *_: False)
+    monkeypatch.setattr(schedules, "last_cache_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(schedules, "cache_bytes", lambda: 1 << 16)
+    machine = wave.machine(2, order=4)
+
+    def run_together():
+        return schedules.resolved(machine.graph, machine.choices, "openmp", (500, 500), 1)[0].plan.cpu.stages
+
+    assert not run_together()
+    monkeypatch.setattr(schedules, "reads_far_rows", lambda plan: False)
+    assert run_together()
 
 
 def test_ghost_cells_in_buffers_need_no_array():

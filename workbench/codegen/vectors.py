@@ -14,9 +14,8 @@ from dataclasses import replace
 
 from workbench.codegen.loops import Sweep, VectorRows
 from workbench.codegen.statement import declared_in, words_in
+from workbench.planning.far_rows import FEWEST
 
-FEWEST = 4
-"""Neighbours of a cell along a row of some array; with two, little is gained."""
 FARTHEST = 7
 """Cells to the farthest neighbour along the row: fewer than any vector holds."""
 

@@ -7,10 +7,9 @@ from functools import partial
 
 from workbench.planning.axes import along
 from workbench.planning.cost import step_cost
+from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.layout import Layout, lay_out, lay_out_on_host
 from workbench.planning.plan import Plan
-
-_FAR = 4  # ghost cells of both ends of a row
 
 
 def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
@@ -45,11 +44,9 @@ def rows_on_lines(plan: Plan) -> bool:
     """Return whether rows of large arrays begin on cache lines on a CPU.
 
     So they do where several steps run together in tiles, so that most of what large arrays do is done in caches, and
-    where cells read far neighbours along the rows of planes: such loops shift lines in registers (stencil_vectors.h),
-    and wait for their operations as much as for memory.
+    where loops read far along rows.
     """
-    in_tiles = any(kernel.tiling is not None for kernel in plan.kernels)
-    return in_tiles or (len(plan.halo) > 1 and sum(plan.halo[-1]) >= _FAR)
+    return any(kernel.tiling is not None for kernel in plan.kernels) or reads_far_rows(plan)
 
 
 def operations_of(plan: Plan) -> float:

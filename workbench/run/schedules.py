@@ -13,6 +13,7 @@ from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.cost import HostFigures
+from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules import diamondtorre
@@ -54,9 +55,12 @@ def resolved(
 def _in_stages(
     graph: Graph, choices: Choices, backend: str, extents: tuple[int, ...], plan: Plan, why: str
 ) -> tuple[Choices, str]:
-    """With the stages of a step run together where that spares the way to memory; in a cache they cost more."""
+    """With the stages of a step run together where that spares the way to memory; in a cache they cost more.
+
+    So do those of loops that read far along rows, which take less time one by one.
+    """
     follows = row_of(backend).follows_chains and choices.plan.cpu.loops == "together"
-    if not follows or memory_bytes(plan, extents) <= last_cache_bytes():
+    if not follows or memory_bytes(plan, extents) <= last_cache_bytes() or reads_far_rows(plan):
         return choices, why
     staged = replace(choices, plan=choices.plan.changed(stages=True))
     found = _planned(graph, staged, backend)

@@ -1,4 +1,4 @@
-"""Far rows: loops that read several neighbours along a row and do little else than sums and products.
+"""Far rows: programs that read several neighbours along a row and do nothing but sums and products in their cells.
 
 They wait for loads as much as for memory. Code generation shifts their neighbours in registers where that is faster
 (`codegen/vectors`), which needs rows that begin on cache lines and loops that do not run together plane by plane.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.graph import Arith
-from workbench.planning.kernel_plan import KernelPlan, Step, Subkernel
+from workbench.graph import Arith, Shift
 from workbench.planning.plan import Plan
-from workbench.planning.reads import emission_in
 
 FEWEST = 4
 """Neighbours of a cell along a row of some array; with two, little is gained."""
@@ -20,17 +18,13 @@ _OPERATORS = frozenset(("add", "subtract", "multiply", "divide", "negative"))
 
 
 def reads_far_rows(plan: Plan) -> bool:
-    """Return whether a loop of the main kernel's step is one of these."""
-    if len(plan.halo) < 2 or sum(plan.halo[-1]) < FEWEST:
+    """Return whether the main kernel of a plan is one of these."""
+    nodes = plan.main.kernel.nodes
+    if len(plan.halo) < 2:
         return False
-    kernel = plan.main
-    return any(_is_far(kernel, kernel.plain, loop) for loop in kernel.plain.subkernels)
-
-
-def _is_far(kernel: KernelPlan, step: Step, loop: Subkernel) -> bool:
-    found = emission_in(kernel, step, loop)
-    made = (kernel.kernel.nodes[node].instruction for node, _ in found.operations)
+    made = (node.instruction for node in nodes if node.is_local)
     if not all(instruction.operator in _OPERATORS for instruction in made if isinstance(instruction, Arith)):
         return False
-    rows = Counter((node, offset[:-1]) for node, offset in found.reads if offset and offset[-1])
+    shifts = ((node.operands[0], node.instruction.offset) for node in nodes if isinstance(node.instruction, Shift))
+    rows = Counter((value, offset[:-1]) for value, offset in shifts if offset[-1])
     return max(rows.values(), default=0) >= FEWEST

@@ -40,7 +40,7 @@ _MOST_BYTES = 512 << 20  # of arrays that are gone through to measure memory
 _PIECES = 16  # of a thread's
 _LINE_BYTES = 64
 _BROUGHT_IN = 1.5  # bytes that move for each one that a loop reads or writes, where its store brings a line in
-_MOVED_BYTES = 256 << 20  # in one measurement of a level, a thread: a millisecond, of which its start is little
+_MOVED_BYTES = 256 << 20  # by a thread in one measurement: takes a millisecond, much longer than starting threads
 
 _SOURCE = """
 extern "C" double work(long turns) {
@@ -368,11 +368,11 @@ class _Timer:
         return time.perf_counter() < self._end
 
     def lost_share(self) -> float:
-        """The part of the processors' time that tasks did not get: other work had it, or nobody while one waited."""
+        """The part of the processors' time that tasks did not use, because other work had it or a task waited."""
         return 1.0 - self._had / self._wanted if self._wanted else 0.0
 
     def seconds(self, tasks: Sequence[Callable[[], object]], threads: int = 0) -> float:
-        """The time in which all tasks are done, on as many threads as tasks or `threads`; of few if they take long."""
+        """The time that all tasks take, on `threads` threads or one each; long tasks are repeated fewer times."""
         taken: list[float] = []
         workers = threads or len(tasks)
         soon = time.perf_counter() + _PATIENCE_SECONDS

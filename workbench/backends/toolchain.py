@@ -50,9 +50,9 @@ SELECT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-thread-jumps",), "cla
 # gcc makes a call of memcpy of a loop that copies, also of the 16 cells that a sum takes from an array, which then are
 # in memory and not in registers: a sum of 10^6 f64 takes 2.5 times as long. Long copies are as fast as loops.
 COPY_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-tree-loop-distribute-patterns",), "clang": ()}
-# gcc looks which three and four instructions it can make one of, in time that grows faster than a loop: half of what
-# LULESH's longest loop takes, which computes no faster for it. In texts of so many characters it looks at pairs.
-# Registers are given out in a whole function at once, not loop by loop.
+# gcc tries to combine three and four instructions into one, in time that grows faster than the loop: half of what
+# LULESH's longest loop takes, without making it faster. In texts of more than LONG_TEXT characters gcc combines pairs
+# only, and allocates registers for a function as a whole, not loop by loop.
 LONG_TEXT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("--param=max-combine-insns=2", "-fira-region=one"), "clang": ()}
 LONG_TEXT = 120_000
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")

@@ -121,7 +121,7 @@ class InteriorCells:
 class VectorRows:
     """Of a loop that may compute cells in vectors: the type of all its numbers, rows whose neighbours it reads.
 
-    ahead: rows whose lines are asked for before they are read or written.
+    ahead: rows whose lines are prefetched.
     """
 
     type: str

@@ -9,17 +9,9 @@ from workbench.frontend.trace import Term
 def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
     """The positions that an axis= names: a whole number, or several. Raises TraceError."""
     rank = len(term.order or ())
-    found = []
-    for each in axis if isinstance(axis, tuple | list) else (axis,):
-        if isinstance(each, bool) or not isinstance(each, int) or not -rank <= each < rank:
-            raise TraceError(
-                f"{what} over axis {each!r} of a value with {rank} ax{'i' if rank == 1 else 'e'}s",
-                advice=f"Give a number from {-rank} to {rank - 1}." if rank else "Leave it out: it is one number.",
-            )
-        found.append(each % rank)
-    if not found or len(set(found)) < len(found):
-        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
-    return tuple(sorted(found))
+    axes = f"{rank} ax{'i' if rank == 1 else 'e'}s"
+    advice = f"Give a number from {-rank} to {rank - 1}." if rank else "Leave it out: it is one number."
+    return _numbers(axis, {}, rank, what, f"with {axes}", advice)
 
 
 def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:
@@ -27,15 +19,21 @@ def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:
     own = given.space.axes
     if axis is None:
         return tuple(range(len(own)))
-    found: list[int] = []
+    names: dict[object, int] = {each.name: number for number, each in enumerate(own)}
+    described = f"with the axes {given.space.axis_names}"
+    return _numbers(axis, names, len(own), what, described, "Name one of them, or give its number.")
+
+
+def _numbers(
+    axis: object, names: dict[object, int], rank: int, what: str, described: str, advice: str
+) -> tuple[int, ...]:
+    """The numbers of one axis or several, each once; described, advice: what an error says of the value."""
+    found = []
     for each in axis if isinstance(axis, tuple | list) else (axis,):
-        number = next((k for k, a in enumerate(own) if a.name == each), each)
-        if isinstance(number, bool) or not isinstance(number, int) or not -len(own) <= number < len(own):
-            raise TraceError(
-                f"{what} over axis {each!r} of a value with the axes {given.space.axis_names}",
-                advice="Name one of them, or give its number.",
-            )
-        found.append(number % len(own))
+        number = names.get(each, each) if isinstance(each, str) else each
+        if isinstance(number, bool) or not isinstance(number, int) or not -rank <= number < rank:
+            raise TraceError(f"{what} over axis {each!r} of a value {described}", advice=advice)
+        found.append(number % rank)
     if not found or len(set(found)) < len(found):
         raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
     return tuple(sorted(found))

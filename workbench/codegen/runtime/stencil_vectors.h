@@ -133,8 +133,8 @@ inline Stretch whole_vectors(int64_t first, int64_t last, const ShiftedCells<T>&
     return {begin, end};
 }
 
-// Asks for lines of rows that will be read or written: in tiles they lie in a farther cache, and in more rows than the
-// processor follows by itself.
+// Prefetches lines of rows: in tiles they come from a farther cache, and from more rows than the processor's own
+// prefetcher follows.
 constexpr int64_t LINES_AHEAD = 8;
 template <class T, class... Rows> STENCIL_FUNCTION void prefetch(VectorAt<T> i, const Rows&... rows) {
     (__builtin_prefetch(rows.row + i.first + LINES_AHEAD * vector_length<T>), ...);

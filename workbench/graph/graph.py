@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.graph.identity import by_identity
-from workbench.graph.instructions import Load, Node, Store
+from workbench.graph.instructions import Extend, Load, Node, Store
 from workbench.graph.keys import node_keys, program_key, state_key
 from workbench.graph.spaces import Space
 from workbench.graph.statics import Coordinate, Static, While
@@ -39,6 +40,10 @@ class Kernel:
         """For each node the nodes that take it as an operand, ascending, each once."""
         return _consumers(self)
 
+    def extends(self) -> Mapping[int, int]:
+        """The operand of each Extend, in order; not to be changed."""
+        return _extends(self)
+
     def stores(self) -> tuple[tuple[str, int], ...]:
         """(static, node whose value it takes), in order."""
         return _stores(self)
@@ -65,6 +70,11 @@ def _consumers(kernel: Kernel) -> tuple[tuple[int, ...], ...]:
         for operand in dict.fromkeys(node.operands):
             uses[operand].append(index)
     return tuple(tuple(u) for u in uses)
+
+
+@by_identity(size=_KEPT_KERNELS)
+def _extends(kernel: Kernel) -> Mapping[int, int]:
+    return {i: n.operands[0] for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend)}
 
 
 @by_identity(size=_KEPT_KERNELS)

@@ -22,7 +22,7 @@ from workbench.planning.emission import Emission, boxes_of, gathered_by
 from workbench.planning.grouping import Group
 from workbench.planning.kernel_plan import Box, Chain, ChainMember, Launch, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
-from workbench.planning.rolling_ghosts import RollingGhosts, extends_of
+from workbench.planning.rolling_ghosts import RollingGhosts
 from workbench.planning.schedules.stepwise import Order
 
 LONGEST = 24
@@ -109,7 +109,7 @@ class ChainSearch:
         self.groups, self.reads, self.readers = loops.groups, loops.reads, loops.readers
         self.taken: set[int] = set()  # members of chains found so far
         self.asked: set[int] = set()  # earlier loops of which it was asked whether they may move
-        extended = {operand for operand, _ in extends_of(kernel)}
+        extended = set(kernel.extends().values())
         self.kept = _needed_whole(kernel) | (extended - ghosts.extend_of.keys())
 
     def longest(self, first: int) -> Chain | None:

@@ -11,17 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
-from workbench.graph.identity import by_identity
 from workbench.graph.side_rules import VALUE_RULES, maps_nearby
 from workbench.planning.kernel_plan import Box, Launch
 
 _LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells
-
-
-@by_identity(size=4)
-def extends_of(kernel: Kernel) -> tuple[tuple[int, int], ...]:
-    """Return (operand, node) of each Extend; a search asks for them hundreds of times."""
-    return tuple((n.operands[0], i) for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend))
 
 
 class RollingGhosts:
@@ -35,15 +28,15 @@ class RollingGhosts:
         self, kernel: Kernel, fills: Mapping[int, int], reads: Iterable[Mapping[int, Box]], wanted: bool
     ) -> None:
         self.kernel, self.fills = kernel, fills if wanted else {}
-        extends = extends_of(kernel) if wanted else ()
-        self._reach = dict.fromkeys((node for _, node in extends), 0)  # by Extend
+        extends = kernel.extends() if wanted else {}
+        self._reach = dict.fromkeys(extends, 0)  # by Extend
         for boxes in reads if extends else ():
             for node in boxes.keys() & self._reach.keys():
                 self._reach[node] = max(self._reach[node], *(abs(offset) for pair in boxes[node] for offset in pair))
-        times, filled = Counter(operand for operand, _ in extends), set(self.fills.values())
+        times, filled = Counter(extends.values()), set(self.fills.values())
         self.extend_of = {
             operand: node
-            for operand, node in extends
+            for node, operand in extends.items()
             if node in filled and times[operand] == 1 and self._is_suitable(node)
         }
         self.operand_of = {node: operand for operand, node in self.extend_of.items()}

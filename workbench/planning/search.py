@@ -131,20 +131,20 @@ def _changed(storage: Sequence[Storage], nodes: Iterable[int], to: Storage) -> l
 
 def _frontiers(estimate: Estimate, now: Estimated, free: Collection[int]) -> list[list[int]]:
     """The free Delayed values that leave a region, of each region evaluated more than once; consumers first."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    regions: dict[int, _Region] = {}
     for number, uses in enumerate(now.uses):
         for index, bits in uses.items():
-            found.setdefault(index, []).append((number, bits))
-    regions: dict[int, _Region] = {index: tuple(uses) for index, uses in found.items()}
-    consumers = estimate.kernel.consumers()
+            regions[index] = (*regions.get(index, ()), (number, bits))
+    nodes, live, consumers = estimate.kernel.nodes, estimate.live, estimate.kernel.consumers()
     frontiers: dict[_Region, list[int]] = {}
-    for index, region in regions.items():
-        if index not in free or now.storage[index] is Storage.MANIFEST:
+    for index in free:
+        region = regions.get(index)
+        if region is None or now.storage[index] is Storage.MANIFEST:
             continue
-        if sum(bits.bit_count() for _, bits in region) > 1 and any(
-            regions.get(c) != region or isinstance(estimate.kernel.nodes[c].instruction, Shift | Reduce)
+        if (len(region) > 1 or region[0][1].bit_count() > 1) and any(
+            regions.get(c) != region or isinstance(nodes[c].instruction, Shift | Reduce)
             for c in consumers[index]
-            if c in estimate.live
+            if c in live
         ):
             frontiers.setdefault(region, []).append(index)
     return sorted(frontiers.values(), key=max, reverse=True)

@@ -67,7 +67,8 @@ class Waits:
 def waits_of(kernel: Kernel, reads: Iterable[int], numbers: Iterable[int], filled: Collection[int]) -> Waits:
     """Return what a loop needs that reads these stored nodes and these Globals; `filled` as above."""
     found = set(reads)
-    found |= {kernel.nodes[n].operands[0] for n in found if isinstance(kernel.nodes[n].instruction, Extend)}
+    extends = kernel.extends()
+    found.update([extends[n] for n in extends.keys() & found])
     fills = tuple(sorted(found.intersection(filled)))
     return Waits(frozenset(found), fills, reductions_below(kernel, numbers))
 

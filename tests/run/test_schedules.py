@@ -61,7 +61,7 @@ def test_auto_is_decided_by_size(ringed):
         (None, 560, "stepwise"),  # two threads have 2.4 MiB each; unmeasured, tiles begin at 1.5 caches of 2 MiB
         (None, 680, "diamond"),
         (28e9, 560, "diamond"),  # a third cache much slower than the second
-        (28e9, 360, "stepwise"),  # what each thread works on stays in its second cache
+        (28e9, 400, "stepwise"),  # what each thread works on stays in its second cache
         (70e9, 680, "stepwise"),  # one nearly as fast
         (70e9, 2300, "diamond"),  # beyond it
         (28e9, 10_000, "diamond"),

@@ -24,8 +24,6 @@ _SLOWER = 1.25
 """Times as long as steps take are forecasts of them: tiles that are declined cost more than rows padded in vain."""
 FEW, LONGEST_FEW = 4, 1.0
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
-_MOSTLY_MEETINGS = SMALL_STEP // 2
-"""Weighted operations a step below which several threads meet for most of it."""
 _LEAST_HEIGHT = 8
 """Levels of tiles with which threads meet much less often than at the end of each."""
 
@@ -65,7 +63,7 @@ def tiles_gain(
 
 def meet_often(plan: Plan, extents: tuple[int, ...], threads: int) -> bool:
     """Return whether several threads, which somebody asked for, spend most of a step in meeting at its end."""
-    return threads > 1 and prod(extents) * operations_of(plan) < _MOSTLY_MEETINGS
+    return threads > 1 and prod(extents) * operations_of(plan) < SMALL_STEP
 
 
 def spares_meetings(kernel: KernelPlan, sizes: TileSizes) -> bool:

@@ -1,11 +1,16 @@
 """Whether tiles gain, by ceilings of one thread; tests/run/test_schedules.py asks what a simulation makes of it."""
 
+import pytest
+
 from tests.kit.random_tileable import HEAT
 from tests.kit.tiled_kernels import FIGURES, tiled
 from workbench.codegen.rendering import template_text
+from workbench.frontend.cell import trace_cell
+from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
-from workbench.planning.schedules.gain import LONGEST_PAIR, tiles_gain
-from workbench.planning.schedules.locality import tile_sizes
+from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.schedules.gain import FEW, LONGEST_FEW, meet_often, spares_meetings, tiles_gain
+from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
 
 def gains(edge, threads=1, figures=FIGURES):
@@ -15,12 +20,32 @@ def gains(edge, threads=1, figures=FIGURES):
 
 
 def test_steps_that_run_alone_have_no_tiles():
-    """A step moves 24 bytes a cell at 40 GB/s and 3 loads and stores more: 0.1 s at 11,500 squared, 0.2 s at 16,000."""
-    assert gains(11_500)
-    assert not gains(16_000)
-    assert gains(16_000, threads=2)
-    assert gains(16_000, figures=None)  # nobody knows how long they take
+    """A step moves 24 bytes a cell at 40 GB/s and 3 loads and stores more: 0.2 s at 16,000 squared, 0.4 s at 22,500."""
+    assert gains(16_000)
+    assert not gains(22_500)
+    assert gains(22_500, threads=2)
+    assert gains(22_500, figures=None)  # nobody knows how long they take
 
 
 def test_steps_count_as_alone_where_a_march_lets_them_run_alone():
-    assert f"LONGEST_PAIR = {LONGEST_PAIR}," in template_text("stencil_openmp.h")
+    assert f"LONGEST_FEW = {LONGEST_FEW}," in template_text("stencil_openmp.h")
+    assert f"FEW = {FEW};" in template_text("stencil_openmp.h")
+
+
+@pytest.mark.parametrize(("flops", "edge", "chosen"), [(350e9, 600, False), (350e9, 800, True), (5e9, 800, False)])
+def test_a_near_third_cache_keeps_steps_while_arrays_fill_little_of_it(flops, edge, chosen):
+    """Arrays of 5.8 and 10 MB, 32 MiB of last cache: forecasts of tiles are 1.25 of steps, 1.1 where loops compute."""
+    rates = {1 << 14: 160e9, 1 << 19: 80e9, 1 << 22: 72e9, 1 << 24: 72e9, 1 << 28: 12e9}
+    figures = HostFigures(12e9, flops, "given", tuple(CacheLevel(size, rate) for size, rate in rates.items()))
+    assert gains(edge, figures=figures) == chosen
+
+
+def test_only_several_threads_meet():
+    plan = plan_graph(trace_cell(HEAT, name="cell", dim=2).graph)
+    assert [meet_often(plan, (192, 192), threads) for threads in (1, 2, 4)] == [False, True, True]
+    assert not meet_often(plan, (400, 400), 2)
+
+
+def test_low_tiles_spare_no_meetings():
+    kernel = tiled(HEAT, 2)
+    assert [spares_meetings(kernel, TileSizes(64, height, 8, 128)) for height in (1, 7, 8, 16)] == [0, 0, 1, 1]

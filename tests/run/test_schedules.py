@@ -61,12 +61,13 @@ def test_auto_is_decided_by_size(ringed):
         (None, 560, "stepwise"),  # two threads have 2.4 MiB each; unmeasured, tiles begin at 1.5 caches of 2 MiB
         (None, 680, "diamond"),
         (28e9, 560, "diamond"),  # a third cache much slower than the second
-        (28e9, 360, "stepwise"),  # what each thread works on stays in its second cache
+        (28e9, 400, "stepwise"),  # what each thread works on stays in its second cache
         (70e9, 680, "stepwise"),  # one nearly as fast
         (70e9, 2300, "diamond"),  # beyond it
         (28e9, 10_000, "diamond"),
-        (28e9, 14_000, "stepwise"),  # two steps would take more than a quarter of a second, so that each runs alone
-        (None, 14_000, "diamond"),
+        (28e9, 14_000, "diamond"),
+        (28e9, 20_000, "stepwise"),  # four steps would take more than a second, so that each runs alone
+        (None, 20_000, "diamond"),
     ],
 )
 def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third, edge, chosen):
@@ -80,10 +81,28 @@ def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third,
     assert made.plan.tiling.schedule.replace("auto", "stepwise") == chosen
 
 
+@pytest.mark.parametrize(
+    ("edge", "threads", "chosen"),
+    [
+        (96, 2, "diamond"),
+        (192, 2, "diamond"),
+        (96, 1, "stepwise"),
+        (96, 0, "stepwise"),  # one thread, as nobody asks for more
+        (20, 2, "stepwise"),  # tiles of two rows meet as often as steps
+        (400, 2, "stepwise"),  # a step takes longer than to meet, and arrays are in the second caches
+    ],
+)
+def test_threads_that_meet_more_than_they_compute_take_tiles(ringed, edge, threads, chosen):
+    simulation = ringed.simulate(u=start((edge, edge)), backend="openmp", threads=threads)
+    assert schedule_of(simulation) == chosen
+    right = ringed.simulate(u=start((edge, edge)), backend="openmp", threads=1, schedule="stepwise")
+    assert np.array_equal(simulation.run(37).u, right.run(37).u)
+
+
 def test_figures_of_a_busy_machine_decide_nothing(ringed, monkeypatch, tmp_path):
     cache, flat = BuildCache(tmp_path), tuple(CacheLevel(size, 4e9) for size in (16 << 10, 1 << 20, 4 << 20, 256 << 20))
     monkeypatch.setattr(schedules, "last_figures", partial(host.last_figures, cache))
-    slow = HostFigures(4e9, 5e9, f"measured here{host.BUSY}", flat)
+    slow = HostFigures(4e9, 2e8, f"measured here{host.BUSY}", flat)  # where arithmetic takes nearly all the time
     for last, chosen in ((None, "diamond"), (slow, "auto")):
         host._keep(slow, last, cache)
         made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", LARGE, 2)

@@ -30,12 +30,10 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
-from workbench.backends.loop_sizes import most_cells
 from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, condition_table
 from workbench.backends.march_rule import diagnostic_scalars, watches
-from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
-from workbench.backends.teams import usable_threads
+from workbench.backends.teams import usable_threads, wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.codegen.cpp.parts import parts_of
 from workbench.codegen.cpp.render import render_openmp
@@ -45,14 +43,13 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
-from workbench.planning.cost import SMALL_STEP
 from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import PAGE, Layout, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import GlobalSlot, Plan
-from workbench.planning.plan_figures import layout_rule, operations_of
+from workbench.planning.plan_figures import layout_rule
 
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
@@ -165,11 +162,7 @@ class OpenmpInstance:
         self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
-        cells = most_cells(plan, self.extents)
-        wanted = threads or plan.choices.plan.cpu.threads
-        self.threads = usable_threads(
-            wanted or (1 if cells * operations_of(plan) < SMALL_STEP else available_threads())
-        )
+        self.threads = usable_threads(wanted_threads(plan, self.extents, threads))
         self._program = program
         self._shapes = array_shapes(plan)
         self._layouts = {axes: self._lay_out(axes) for axes in ((), *(shape.axes for shape in self._shapes))}

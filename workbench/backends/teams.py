@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import os
 
+from workbench.backends.loop_sizes import most_cells
+from workbench.backends.processor import available_threads
 from workbench.errors import RunError, warn_user
+from workbench.planning.cost import SMALL_STEP
+from workbench.planning.plan import Plan
+from workbench.planning.plan_figures import operations_of
 
 _had_team = 0  # the process that has had a team of several threads, 0 for none; a forked process finds its parent's
 _warned = 0
@@ -30,6 +35,15 @@ def check_threads(threads: object) -> None:
             f"threads={threads} is more than the {most_threads()} threads that a run may have here",
             advice="Pass 0 for all that this process may keep busy.",
         )
+
+
+def wanted_threads(plan: Plan, extents: tuple[int, ...], asked: int) -> int:
+    """How many threads a simulation takes: those asked for or chosen, else all; one where steps are too small for two.
+
+    asked: 0 for nobody's number.
+    """
+    given = asked or plan.choices.plan.cpu.threads
+    return given or (1 if most_cells(plan, extents) * operations_of(plan) < SMALL_STEP else available_threads())
 
 
 def usable_threads(wanted: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from workbench.backends.host import last_figures
 from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
 from workbench.backends.registry import row_of
+from workbench.backends.teams import wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.errors import PlanError
 from workbench.graph import Graph
@@ -17,7 +18,7 @@ from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.gain import of_a_thread, tiles_gain
+from workbench.planning.schedules.gain import meet_often, of_a_thread, spares_meetings, tiles_gain
 from workbench.planning.schedules.tiling import loops_refusal, refusal
 
 
@@ -27,19 +28,20 @@ def resolved(
     """Return choices that say which schedule "auto" is for these extents, and why, "" for grids that need no tiles.
 
     A schedule of several steps is taken where it gains by the model of `planning/schedules/gain`, with what was
-    measured of an idle machine, if it was. Else steps follow each other; the stages of a step that apply their rules
-    again run together where arrays leave the last cache. Other choices are returned as they are. threads: 0 for all.
-    Raises PlanError if the choices cannot be met at all.
+    measured of an idle machine, if it was: where arrays leave the second cache, and where several threads have so
+    little to do that they meet for most of a step. Else steps follow each other; the stages of a step that apply their
+    rules again run together where arrays leave the last cache. Other choices are returned as they are. threads: 0 for
+    nobody's number. Raises PlanError if the choices cannot be met at all.
     """
     tilings = [
         schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE
     ]  # not measured yet
     if choices.plan.tiling.schedule != "auto" or not tilings:
         return choices, ""
-    many = threads or available_threads()
     plan = plan_for(graph, choices, backend)
+    many = wanted_threads(plan, extents, threads)
     arrays = memory_bytes(plan, extents) // many
-    if arrays <= cache_bytes():
+    if arrays <= cache_bytes() and not meet_often(plan, extents, many):
         return choices, ""
     found = loops_refusal(plan.graph) or refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
@@ -94,6 +96,8 @@ def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: in
     sizes = tile_sizes_here(plan.main, extents, plan.choices.plan.tiling, threads)
     if sizes is None:
         return False
+    if meet_often(plan, extents, threads) and spares_meetings(plan.main, sizes):
+        return True
     caches = cache_bytes(), last_cache_bytes() // threads
     return tiles_gain(plan.main, extents, sizes, arrays, *caches, _figures(), threads)
 

@@ -172,16 +172,18 @@ template <int D> struct Turn {
 };
 
 // After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
-// the processors busy. Two steps may take a little longer: in tiles most take less than alone, and then there is time
-// for more of them.
-constexpr double LONGEST_STRETCH = 0.2, LONGEST_PAIR = 0.25, LONGEST_WAIT = 1.0;
+// the processors busy. Of slower steps a few run together if they would take as long as LONGEST_FEW one by one: in tiles
+// they take little more than half of that, and fewer of them would move nearly as much as steps do.
+constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 1.0, LONGEST_WAIT = 1.0;
+constexpr int64_t FEW = 4;
 
 // How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first
 // one runs alone, because nobody knows yet how long it takes.
 STENCIL_PROCEDURE int64_t most_together(const March& march) {
     if (march.depth < 2 || march.pace <= 0.0) return 1;
     if (march.pace * double(march.depth) <= LONGEST_STRETCH) return march.depth;
-    return at_least(int64_t(LONGEST_STRETCH / march.pace), 2.0 * march.pace <= LONGEST_PAIR ? 2 : 1);
+    const bool may_be_few = march.pace * double(FEW) <= LONGEST_FEW;
+    return at_least(int64_t(LONGEST_STRETCH / march.pace), may_be_few ? at_most(FEW, march.depth) : 1);
 }
 
 // How many do: none beyond what is asked for, nor the step that is observed.

@@ -5,19 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.cost import SMALL_STEP, CacheLevel, HostFigures
 from workbench.planning.kernel_plan import KernelPlan
+from workbench.planning.plan import Plan
+from workbench.planning.plan_figures import operations_of
 from workbench.planning.schedules.forecast import needs_of
-from workbench.planning.schedules.locality import TileSizes, pays
+from workbench.planning.schedules.locality import TileSizes, chained, pays
 
 _MARGIN = 1.3
 """How many times as fast tiles must be by their forecast, which leaves out the edges of their boxes: up to 0.75."""
+_MARGIN_FAR = 1.1
+"""The same where arrays fill a good part of the last cache, which steps find there less often than forecasts say."""
+_GOOD_PART = 0.25
+"""Of a thread's part of the last cache, from which on that is so: other cores use it too."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
 _SLOWER = 1.25
 """Times as long as steps take are forecasts of them: tiles that are declined cost more than rows padded in vain."""
-LONGEST_PAIR = 0.25
-"""Seconds that two steps may take to run together, as in stencil_openmp.h: nobody looks for a stop meanwhile."""
+FEW, LONGEST_FEW = 4, 1.0
+"""Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
+_LEAST_HEIGHT = 8
+"""Levels of tiles with which threads meet much less often than at the end of each."""
 
 
 def tiles_gain(
@@ -36,7 +44,7 @@ def tiles_gain(
     near in steps. last_bytes: of its part of the last cache, beyond which all comes from memory. figures: what a thread
     moves and computes (`of_a_thread`), None where it was not measured. Between the second cache and memory tiles gain
     by how slow the third one is, and its size says little of that: other cores may use most of it. Steps that are too
-    long for two of them to run together gain nothing by rows that are padded for tiles.
+    long to run together gain nothing by rows that are padded for tiles.
     """
     if arrays <= cache_bytes or not pays(kernel, extents, sizes):
         return False
@@ -47,9 +55,20 @@ def tiles_gain(
     match expected:
         case [step, tile] if step is not None and tile is not None:
             seconds = prod(extents) / (step.rate * threads)
-            return tile.rate >= _MARGIN * step.rate and 2 * seconds <= _SLOWER * LONGEST_PAIR
+            margin = _MARGIN if arrays < _GOOD_PART * last_bytes else _MARGIN_FAR
+            return tile.rate >= margin * step.rate and FEW * seconds <= _SLOWER * LONGEST_FEW
         case _:
             return arrays > _BEYOND * cache_bytes
+
+
+def meet_often(plan: Plan, extents: tuple[int, ...], threads: int) -> bool:
+    """Return whether several threads, which somebody asked for, spend most of a step in meeting at its end."""
+    return threads > 1 and prod(extents) * operations_of(plan) < SMALL_STEP
+
+
+def spares_meetings(kernel: KernelPlan, sizes: TileSizes) -> bool:
+    """Return whether threads meet much less often in tiles of these sizes than in steps."""
+    return sizes.height >= _LEAST_HEIGHT and not chained(kernel)
 
 
 def of_a_thread(figures: HostFigures, threads: int) -> HostFigures:

@@ -188,13 +188,18 @@ def slot_bytes(kernel: KernelPlan) -> dict[int, int]:
 def pays(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes) -> bool:
     """Return whether tiles are expected to take less time than one step after the other, of data beyond the cache.
 
-    They are where a cell does two steps or more each time that its values are moved. Loops that already run together in
-    a chain move few values in each step, and do more at a time than the boxes of a tile.
+    They are where a cell does two steps or more each time that its values are moved, and no loops are chained.
     """
     assert kernel.tiling is not None
-    if any(not chain.fills for chain in kernel.plain.chains):
-        return False
-    return updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels >= _LEAST_GAIN
+    return not chained(kernel) and updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels >= _LEAST_GAIN
+
+
+def chained(kernel: KernelPlan) -> bool:
+    """Return whether loops of a step run together in a chain without ghost cells between them.
+
+    They move few values in each step, and do more at a time than the boxes of a tile.
+    """
+    return any(not chain.fills for chain in kernel.plain.chains)
 
 
 def updates_per_move(tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes) -> float:

@@ -36,7 +36,7 @@ from workbench.machine import Machine, make_machine
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
-from workbench.run.prepared import Prepared, check_only, extents_of, value_at
+from workbench.run.prepared import Prepared, check_only, extents_of, steps_of, value_at
 
 _KEPT = 8
 """Combinations of shapes whose memory waits for the next call, of one function."""
@@ -173,7 +173,8 @@ class Collective:
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
         check_only(function.only, shapes)
         choices = given_choices(traced.machine.choices, asked.choices)
-        compiled = compile_graph(graph, choices, asked.backend)
+        steps = steps_of(function, graph, paths, shapes, arguments) if 0 not in extents else {}
+        compiled = compile_graph(graph, choices, asked.backend, steps)
         made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
@@ -221,10 +222,10 @@ def collective(
 
 
 def _key(value: object) -> object:
-    """By what calls are told apart: type and shape of arrays, the type of numbers, all else by itself."""
+    """By what calls are told apart: type, shape and strides of arrays, the type of numbers, all else by itself."""
     kind = type(value)
     if kind is np.ndarray:
-        return value.dtype, value.shape  # type: ignore[attr-defined]  # an array
+        return value.dtype, value.shape, value.strides  # type: ignore[attr-defined]  # an array
     if kind is float or kind is int or isinstance(value, np.generic):
         return kind
     if kind is tuple:

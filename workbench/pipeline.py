@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -36,6 +37,7 @@ from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import slot_bytes
 from workbench.planning.simplify import simplify
+from workbench.planning.strided import strided_fields
 
 __all__ = [
     "Compiled",
@@ -182,12 +184,19 @@ def planned_backend(name: str) -> str:
         return SHOWN
 
 
-def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
-    """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
+def compile_graph(
+    graph: Graph, choices: Choices, backend: str = "auto", steps: Mapping[str, int] | None = None
+) -> Compiled:
+    """Graph -> plan -> program on a backend, "auto" for the fastest that is available.
+
+    steps: of arrays that calls give and that are not dense, by field: elements between neighbours along the last axis.
+    """
     selection = select_backend(backend)
     if backend == "auto" and selection.name == REFERENCE:
         _warn_of_reference(selection)
     plan = plan_for(graph, choices, selection.name)
+    if steps and row_of(selection.name).reads_strided:
+        plan = replace(plan, strided=strided_fields(plan, steps))
     return Compiled(plan.graph, plan, build(plan, selection), selection)
 
 

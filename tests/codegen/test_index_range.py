@@ -14,6 +14,8 @@ INSIDE = {
     "cut at the beginning": lambda i, n: np.maximum(i - 3, 0),
     "cut at both": lambda i, n: np.minimum(np.maximum(i - 2, 0), n - 1),
     "from the end": lambda i, n: n - 1 - i,
+    "from the end by a product": lambda i, n: (n - 1) + i * -1,
+    "a product, cut at the end": lambda i, n: np.minimum(3 * i, n - 1),
     "round a ring": lambda i, n: (i + 5) % n,
     "a ring with a question": lambda i, n: np.where(i + 1 < n, i + 1, i + 1 - n),
 }
@@ -27,6 +29,8 @@ ELSE = {
     "the second": lambda i, n: 0 * n + 1,
     "twice": lambda i, n: i + i,
     "a product": lambda i, n: np.minimum(i * 2, n),
+    "a negative product": lambda i, n: np.minimum(i * -2, n - 1),
+    "every second from the end": lambda i, n: (n - 1) + i * -2,
 }
 
 

@@ -120,7 +120,7 @@ OF_CODE = (
     Fault("a Replicate takes the first axes", "folds", "codegen.expressions",
           "return tuple(offset[axis] for axis in positions)", "return offset[: len(positions)]", FOLDS),
     Fault("a folded cell is read along the last axis", "folds", "codegen.reads",
-          "        if along < len(axes) - 1:", "        if along < 0:", FOLDS),
+          'stride = "1" if along == len(axes) - 1 else', 'stride = "1" if along >= 0 else', FOLDS),
     Fault("other arrays have the shape of the loop's own", "folds", "codegen.scope",
           'return "shape" if axes == self.loop_axes else self.shapes[axes]', 'return "shape"', FOLDS),
     # -- scans, segments and reads at computed places

@@ -46,12 +46,12 @@ def test_arrays_on_the_host_are_not_copied():
     assert again.tolist() == (first * first + first).tolist()
 
 
-def test_strided_arrays_are_copied_into_memory_that_stays():
+def test_strided_arrays_need_no_memory_of_their_own():
     program = wb.collective(backend="openmp", threads=1)(lambda a: np.sum(a[1:-1, 1:-1] * a[2:, :-2]))
     a = np.random.default_rng(1).random((400, 400))
     others = [a.T, 2 * a, np.asfortranarray(a)]
-    program(a)
     for each in (a, *others):
+        program(each)
         exact = np.sum(each[1:-1, 1:-1] * each[2:, :-2])
         tracemalloc.start()
         found = program(each)
@@ -71,7 +71,9 @@ def test_rows_of_one_slice_are_copied_once():
         wb.collective(backend="openmp", threads=2)(stencil),
         wb.collective(backend="reference")(stencil),
     )
-    u = np.random.default_rng(4).random((20, 30))
+    packed = np.zeros((20, 30), [("u", "f8"), ("number", "i4")])  # strides are no multiples of an element: copied
+    u = packed["u"]
+    u[:] = np.random.default_rng(4).random((20, 30))
     expected = reference(u)
     for mine, bits in zip(program(u), expected, strict=True):
         assert_same_bits(mine, bits)

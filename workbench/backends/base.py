@@ -205,10 +205,12 @@ class CallInstance(Protocol):
     """A program that runs once at each call, on arrays of the caller. Not thread-safe: one thread at a time."""
 
     on_device: bool  # whether arrays lie in a device's memory: then `lend` takes arrays of both and copies the host's
+    steps: Mapping[str, int]  # of fields that need not be dense: elements between neighbours of a row, 0 for any number
 
     def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy, or of the device's array library
         """Let the field lie in this array until the next call of `lend`: C-ordered, of the field's type and extents.
 
+        One of `steps` may have any strides that are multiples of an element's bytes.
         Arrays of fields that the program stores are written, all others only read. Each field is lent before `run`.
         """
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ class CudaCall(CudaInstance):
     """
 
     on_device = True
+    steps: Mapping[str, int] = MappingProxyType({})
 
     def __init__(
         self,

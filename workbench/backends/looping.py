@@ -223,7 +223,7 @@ class LoopingCall:
         self.plan, self._instance = plan, instance
         self.lend, self.write_global, self.read_global = instance.lend, instance.write_global, instance.read_global
         self.march, self.close = instance.march, instance.close
-        self.made, self.on_device = instance.made, instance.on_device
+        self.made, self.on_device, self.steps = instance.made, instance.on_device, instance.steps
 
     def run(self) -> None:
         """Run the program once. RunError as without loops, and if a loop goes on too long."""

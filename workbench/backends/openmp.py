@@ -157,7 +157,8 @@ class OpenmpInstance:
         """lent: the arrays of fields are those of the caller, see `CallInstance`; all arrays are packed."""
         plan = program.plan
         self._lent: dict[str, Array] | None = {} if lent else None
-        self._field_slots: dict[str, int] = {}
+        self._field_slots = {slot.field: slot.index for slot in plan.slots if slot.field}
+        self.steps = {each.name: each.step for each in plan.strided}
         self._once: PreparedMarch | None = None
         self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
@@ -176,6 +177,8 @@ class OpenmpInstance:
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
         self._globals: Array = np.zeros(block_words(plan.global_words, program.source.words), np.uint64)
+        words: Array = self._globals.view(np.int64)
+        self._strides = {name: words[own[0] : own[-1] + 1] for name, own in plan.stride_words.items()}
         self._scratch_stride = (
             largest_partials(plan, self.extents, scans=True, threads=self.threads) * 8 * partial_words(plan)
         )
@@ -186,10 +189,10 @@ class OpenmpInstance:
         )
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
         self._tiles: Array = np.array(tiles_of_loops(plan), np.int64)
-        self._shape: Array = self._shape_words()
+        self._shape: Array = np.array([word for each in self._layouts.values() for word in each.shape_words], np.int64)
         slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
-        words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
-        self._scalar_slots: Array = np.array(words, np.int64)
+        own_words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
+        self._scalar_slots: Array = np.array(own_words, np.int64)
         # NumPy takes a microsecond to tell an address, and a call with a loop of whole arrays makes several marches.
         self._addresses = {
             "shape": self._shape.ctypes.data,
@@ -275,10 +278,10 @@ class OpenmpInstance:
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""
         assert self._lent is not None, "an instance for calls"
-        if name not in self._field_slots:
-            self._field_slots[name] = next(s.index for s in self.plan.slots if s.field == name)
         self._lent[name] = values  # stays alive
         self._slots[self._field_slots[name]] = values.ctypes.data
+        if name in self._strides:
+            self._strides[name][:] = [stride // values.itemsize for stride in values.strides]
 
     def run(self) -> None:
         """Run the program once, on the arrays that are lent."""
@@ -371,11 +374,6 @@ class OpenmpInstance:
         smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
         rule = layout_rule(self.plan) if self._lent is None else lay_out_packed
         return rule(along(self.extents, axes), along(self.plan.halo, axes), smallest)
-
-    def _shape_words(self) -> Array:
-        """Words of a `Shape` for each kind of array, in the order in which read_shape takes them."""
-        words = [word for layout in self._layouts.values() for word in layout.shape_words]
-        return np.array(words, np.int64)
 
     def _view(self, name: str) -> Array:
         """The field's domain in the array that its slot holds now."""

@@ -23,7 +23,8 @@ class BackendRow:
     that writes its text, as "module:function", because templates are imported when asked for; "" if it has no text.
     `runs_on` is what its loops are spread over, and so which choices count (`workbench.planning.tunables`); "nothing"
     for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
-    `tilings`: the schedules of several steps that it has.
+    `tilings`: the schedules of several steps that it has. `reads_strided`: whether loops read arrays of the caller by
+    strides of their own.
     """
 
     name: str
@@ -35,6 +36,7 @@ class BackendRow:
     runs_on: RunsOn = "nothing"
     follows_chains: bool = False
     tilings: tuple[Schedule, ...] = ()
+    reads_strided: bool = False
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.cpp.render:render_openmp", "workbench.codegen.cuda.render:render_cuda"
@@ -52,6 +54,7 @@ BACKENDS: tuple[BackendRow, ...] = (
         runs_on="threads",
         follows_chains=True,
         tilings=("diamond",),
+        reads_strided=True,
     ),
     BackendRow(
         "cuda",

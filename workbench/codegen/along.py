@@ -13,6 +13,7 @@ from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import AlongRow, FoldedValue
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_pointers
+from workbench.codegen.seeking import Sought, sought_by
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.planning.axes import listed
@@ -39,12 +40,14 @@ def along_row(
     folded, loop = subkernel.reduced, listed(subkernel.axes, writer.dim)
     if folded[-1] != loop[-1] or code.gathers or code.cuts or len(code.cell) > _LONGEST:
         return None
-    if not {value.combine for value in values} <= _OPERATORS or writer.extends(code.cell):
+    sought = sought_in_rows(writer, subkernel)
+    if not sought and (not {value.combine for value in values} <= _OPERATORS or writer.extends(code.cell)):
         return None
     if any(writer.nodes[home.node].value_type.is_record for home in subkernel.outputs):
         return None
     stored = frozenset(home.node for home in subkernel.reads)
     operands = {home.node: writer.nodes[home.node].operands[0] for home in subkernel.outputs}
+    operands.update((home.node, each.element) for home, each in zip(subkernel.outputs, sought, strict=False))
     roots = tuple(dict.fromkeys(operands.values()))
     read = tuple(root for root in roots if root in stored)
     computed = tuple(root for root in roots if root not in stored)
@@ -52,9 +55,15 @@ def along_row(
     if not set(made.arrays) <= set(code.arrays) or made.gathers or made.cuts:
         return None
     results = {result.node: result for result in made.results}
-    lines = list(made.cell)
+    lines = []
     for home, value in zip(subkernel.outputs, values, strict=True):
         taken = results[operands[home.node]]
-        text = f"{value.cells}_along[lane] = {taken.text};"
+        text = f"return {taken.text};" if sought else f"{value.cells}_along[lane] = {taken.text};"
         lines.append(Statement(text, tuple(sorted({home.node, *taken.nodes}))))
-    return AlongRow(made.uniform, row_pointers(made.pointers, writer.nodes, None), made.row, tuple(lines))
+    cell, found = (made.cell, tuple(lines)) if sought else ((*made.cell, *lines), ())
+    return AlongRow(made.uniform, row_pointers(made.pointers, writer.nodes, None), made.row, cell, found)
+
+
+def sought_in_rows(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sought, ...]:
+    """What a fold of single rows seeks, if that is what it does; () where it does something else."""
+    return sought_by(writer, subkernel, (h.node for h in subkernel.outputs)) if len(subkernel.reduced) == 1 else ()

@@ -129,7 +129,7 @@ class _Writer:
         uniform, row, cell = self.statements
         return CellCode(
             tuple(self.reads.arrays.values()),
-            tuple(uniform),
+            (*self.reads.stride_lines, *uniform),
             tuple(self.reads.pointers.values()),
             tuple(row),
             tuple(cell),
@@ -311,9 +311,9 @@ class _Writer:
         source = self.scope.nodes[index].operands[0]
         indices = tuple(Index(self.texts[p].text, self._is_inside(source, k, p)) for k, p in enumerate(places))
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_inside)])
-        code = gather_code(
-            self.scope, index, self.reads.array(source), indices, self.names, self._preferred_name(index)
-        )
+        array = self.reads.array(source)
+        strides = self.reads.strides(source) if source in self.scope.strided else None
+        code = gather_code(self.scope, index, array, indices, self.names, self._preferred_name(index), strides)
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)

@@ -13,6 +13,7 @@ class FoldedValue:
     """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go.
 
     stored: the type of the array of results; made_of: what stands before and after a result to make one of it.
+    seeking: of a first extreme, how its elements combine.
     """
 
     trees: str
@@ -24,6 +25,7 @@ class FoldedValue:
     array: str
     stored: str
     made_of: tuple[str, str] = ("", "")
+    seeking: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,16 @@ class RowsTogether:
 
 @dataclass(frozen=True, slots=True)
 class AlongRow:
-    """How a fold takes the cells of one row side by side: statements put what is folded into `NAME_along[lane]`."""
+    """How a fold takes the cells of one row side by side: statements put what is folded into `NAME_along[lane]`.
+
+    found: of first extremes, the last line of a function of a cell that gives the element, one for each value.
+    """
 
     uniform: tuple[Statement, ...]
     pointers: tuple[Pointer, ...]
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
+    found: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

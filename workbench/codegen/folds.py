@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.codegen.along import along_row
+from workbench.codegen.along import along_row, sought_in_rows
 from workbench.codegen.cell_code import CellCode, Pointer, RootText
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import FoldedValue, Folding, RowsTogether
@@ -87,7 +87,11 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         before.update({array.node: numbered[array.node] for array in code.arrays if array.node in numbered})
         lanes_along = (f"{cell}_along" for cell in cells)
         fresh = NameBook(writer.reserved() | FOLD_NAMES | {*targets, *trees, *cells, *lanes_along})
-        fold = replace(fold, along=along_row(writer, subkernel, code, values, fresh, before))
+        along = along_row(writer, subkernel, code, values, fresh, before)
+        if along is not None and along.found:
+            sought = zip(values, sought_in_rows(writer, subkernel), strict=True)
+            fold = replace(fold, values=tuple(replace(value, seeking=each.combine) for value, each in sought))
+        fold = replace(fold, along=along)
     sweep = Sweep(
         "",
         subkernel.name,

@@ -33,34 +33,41 @@ class GatherCode:
 
 
 def gather_code(
-    scope: Scope, gather: int, array: str, indices: tuple[Index, ...], names: NameBook, preferred: str
+    scope: Scope,
+    gather: int,
+    array: str,
+    indices: tuple[Index, ...],
+    names: NameBook,
+    preferred: str,
+    strides: tuple[str, ...] | None = None,
 ) -> GatherCode:
     """Write the read of a cell by its indices; where one lies outside, that is noted and another cell is read.
 
     It is the first one along the axes whose indices are checked. Along the others each cell reads beside its neighbour,
     whatever is checked, so that a row of them is one load. Where the loop stops at such a cell, nothing is noted
-    and nothing read.
+    and nothing read. strides: of an array that has its own, the texts of these.
     """
     shape = scope.shape_of(scope.axes_of(scope.nodes[gather].operands[0]))
-    steps = [f"({i.text}) * {shape}.strides[{axis}]" for axis, i in enumerate(indices[:-1])]
-    steps.append(f"({indices[-1].text})")
+    along = strides or (*(f"{shape}.strides[{axis}]" for axis in range(len(indices) - 1)), "1")
+    steps = [f"({i.text})" if s == "1" else f"({i.text}) * {s}" for i, s in zip(indices, along, strict=True)]
+    begin = "0" if strides else f"{shape}.start"
     own = [step for step, index in zip(steps, indices, strict=True) if index.is_inside]
     checked = [step for step, index in zip(steps, indices, strict=True) if not index.is_inside]
     if not checked:
-        return GatherCode((), Text(f"{array}[{' + '.join((f'{shape}.start', *own))}]"))
+        return GatherCode((), Text(f"{array}[{' + '.join((begin, *own))}]"))
     inside, place = names.claim(f"{preferred}_inside"), names.claim(f"{preferred}_place")
     checks = [
         f"uint64_t({index.text}) < uint64_t({shape}.extents[{axis}])"
         for axis, index in enumerate(indices)
         if not index.is_inside
     ]
-    sum_ = " + ".join((f"{shape}.start", *checked))
+    sum_ = " + ".join((begin, *checked))
     test = f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};"
     note = f"{OUTSIDE} |= uint64_t(!{inside}) << {note_bit(scope.nodes, gather)};"
     if scope.stops:
         lines = (test, f"if (!{inside}) break;", f"const int64_t {place} = {sum_};")
     else:
-        lines = (test, note, f"const int64_t {place} = {inside} ? {sum_} : {shape}.start;")
+        lines = (test, note, f"const int64_t {place} = {inside} ? {sum_} : {begin};")
     return GatherCode(lines, Text(f"{array}[{' + '.join((place, *own))}]"))
 
 

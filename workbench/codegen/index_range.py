@@ -15,6 +15,7 @@ from workbench.graph.types import I64
 
 _DEEPEST = 16  # operators below an index
 _LARGEST = 2**31  # of a constant: sums of some of them and of lengths do not wrap
+_LARGEST_FACTOR = 2**15  # of an index: no array has 2**47 elements along an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class Bound:
 
     def __sub__(self, other: Bound) -> Bound:
         return Bound(self.slope - other.slope, self.value - other.value)
+
+    def times(self, number: int) -> Bound:
+        """The product with a number."""
+        return Bound(self.slope * number, self.value * number)
 
     def is_at_most(self, other: Bound) -> bool:
         """Whether it is for all n."""
@@ -141,6 +146,15 @@ def _difference(one: _Range, other: _Range) -> _Range:
     return _sum(one, (None if high is None else FIRST - high, None if low is None else FIRST - low))
 
 
+def _product(one: _Range, other: _Range) -> _Range:
+    """Of a number and an index: each bound of that, times the number, which is small."""
+    for (low, high), (number, same) in ((one, other), (other, one)):
+        if number is not None and number == same and not number.slope and abs(number.value) < _LARGEST_FACTOR:
+            bounds = [None if each is None else each.times(number.value) for each in (low, high)]
+            return (bounds[0], bounds[1]) if number.value >= 0 else (bounds[1], bounds[0])
+    return _UNKNOWN
+
+
 def _minimum(one: _Range, other: _Range) -> _Range:
     return _lower(one[0], other[0]), _least(one[1], other[1])
 
@@ -158,6 +172,7 @@ def _remainder(_: _Range, other: _Range) -> _Range:
 _COMBINED: dict[str, Callable[[_Range, _Range], _Range]] = {
     "add": _sum,
     "subtract": _difference,
+    "multiply": _product,
     "minimum": _minimum,
     "maximum": _maximum,
     "remainder": _remainder,

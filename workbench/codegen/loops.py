@@ -28,13 +28,20 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A reduction inside a sweep: the row buffer of its operand and how two values combine."""
+    """A reduction inside a sweep: the row buffer of its operand and how two values combine.
+
+    seeking: of a first extreme, how its elements combine; then `found` is the last line of a function `cells` of a cell
+    that gives its element, and `best` has what was found so far.
+    """
 
     name: str
     cells: str
     type: str
     combine: str
     identity: str
+    seeking: str = ""
+    best: str = ""
+    found: Statement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,12 @@ class Sweep:
     def lanes(self) -> int:
         """Cells side by side in loops that cells make for themselves."""
         return lane_count(self.stages)
+
+    @property
+    def seeks(self) -> bool:
+        """Whether first extremes are sought."""
+        values = () if self.folding is None else self.folding.values
+        return any(each.seeking for each in self.partials) or any(each.seeking for each in values)
 
     @property
     def by_lanes(self) -> bool:

@@ -10,6 +10,7 @@ from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text
+from workbench.codegen.statement import Statement
 from workbench.planning.kernel_plan import Axes
 
 Offset = tuple[int, ...]
@@ -25,7 +26,8 @@ class Reads:
     """What one cell reads so far: arrays by node, rows by node and offset. `preferred_name`: of a node.
 
     ahead: of each array that is read by linear index, the largest offset along the axis of the planes in which devices
-    go through a domain: the last axis but two, or the first.
+    go through a domain: the last axis but two, or the first. stride_lines: those that name strides of arrays that have
+    their own.
     """
 
     scope: Scope
@@ -35,6 +37,8 @@ class Reads:
     pointers: dict[Key, RowPointer] = field(default_factory=dict)
     preferred: dict[int, str] = field(default_factory=dict)
     ahead: dict[str, int] = field(default_factory=dict)
+    stride_lines: list[Statement] = field(default_factory=list)
+    named_strides: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def read(self, index: int, offset: Offset) -> tuple[Text, int]:
         """A stored value at a cell, and how often it changes."""
@@ -48,7 +52,7 @@ class Reads:
             case RowPointers() if level == CELL:
                 return self._by_row(index, offset, axes), CELL
             case Linear() | RowPointers():  # of other axes than the loop, or the same along a row
-                return Text(f"{self.array(index)}[{self.scope.element(axes, offset)}]"), level
+                return Text(f"{self.array(index)}[{self._element(index, axes, offset)}]"), level
 
     def _by_row(self, index: int, offset: Offset, axes: Axes) -> Text:
         """A stored value by the pointer to its row, which has a name, and a constant added to i."""
@@ -57,13 +61,33 @@ class Reads:
         row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
             name = self.names.claim(self.preferred[index] + offset_suffix(row[1], axes))
-            in_row = axes == self.scope.loop_axes and not self.scope.folds
-            move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
+            in_row = axes == self.scope.loop_axes and not self.scope.folds and index not in self.scope.strided
+            move = "" if in_row else self._element(index, axes, row[1], without=self.scope.inner)
             self.pointers[row] = RowPointer(name, array, index, row[1], move)
         place = plus("i", offset[along]).text
-        if along < len(axes) - 1:
-            place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
+        stride = "1" if along == len(axes) - 1 else f"{self.scope.shape_of(axes)}.strides[{along}]"
+        if index in self.scope.strided:
+            stride = self.strides(index)[along]
+        if stride != "1":
+            place = f"{f'({place})' if offset[along] else place} * {stride}"
         return Text(f"{self.pointers[row].name}[{place}]")
+
+    def _element(self, index: int, axes: Axes, offset: Offset, without: int = -1) -> str:
+        strides = self.strides(index) if index in self.scope.strided else None
+        return self.scope.element(axes, offset, without, strides)
+
+    def strides(self, index: int) -> tuple[str, ...]:
+        """The texts of the strides of an array that has its own, which have names from now on."""
+        if index not in self.named_strides:
+            array, of = self.array(index), self.scope.strided[index]
+            names = [f"{of.step}" if of.step and word == of.words[-1] else "" for word in of.words]
+            for axis, word in enumerate(of.words):
+                if not names[axis]:
+                    names[axis] = self.names.claim(f"{array}_stride_{axis}")
+                    text = f"const int64_t {names[axis]} = read_global<int64_t>(globals, {word});"
+                    self.stride_lines.append(Statement(text, ()))
+            self.named_strides[index] = tuple(names)
+        return self.named_strides[index]
 
     def array(self, index: int) -> str:
         """The name of the array that holds a node, known from now on."""

@@ -15,6 +15,17 @@ from workbench.planning.axes import axes_of, listed
 from workbench.planning.kernel_plan import Axes
 
 
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """Of an array that is not dense: the words of the Globals block with its strides, in elements, one for each axis.
+
+    step: the last one of them where it is known, else 0.
+    """
+
+    words: tuple[int, ...]
+    step: int
+
+
 class GlobalWords(Protocol):
     """Values that are the same in all cells, computed before, in the Globals block (workbench.codegen.uniforms)."""
 
@@ -38,6 +49,7 @@ class Scope:
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
     apart: operators whose results have names, because a text takes them for several cells at once. inside: indices that
     are known to lie inside of arrays along the axis that `i` counts. stops: a place outside ends the loop over cells.
+    strided: nodes that lie in arrays with strides of their own.
     """
 
     dim: int
@@ -57,6 +69,7 @@ class Scope:
     apart: frozenset[str] = frozenset()
     inside: frozenset[int] = frozenset()
     stops: bool = False
+    strided: Mapping[int, Strides] = field(default_factory=dict)
 
     def access_of(self, index: int) -> Access:
         """How a stored node is read."""
@@ -87,7 +100,12 @@ class Scope:
         """The name of the shape of arrays with these axes."""
         return "shape" if axes == self.loop_axes else self.shapes[axes]
 
-    def element(self, axes: Axes, offset: tuple[int, ...], without: int = -1) -> str:
-        """Where a cell lies in an array with these axes, or its row along one of them."""
+    def element(
+        self, axes: Axes, offset: tuple[int, ...], without: int = -1, strides: tuple[str, ...] | None = None
+    ) -> str:
+        """Where a cell lies in an array with these axes, or its row along one of them.
+
+        strides: of an array that has its own, the texts of these.
+        """
         indices = ["" if axis == without else self.index(axis) for axis in axes]
-        return element_text(self.shape_of(axes), indices, offset)
+        return element_text(self.shape_of(axes), indices, offset, strides)

@@ -46,11 +46,17 @@ def shape_words(rank: int) -> int:
     return 6 * rank + 1
 
 
-def element_text(shape: str, indices: Sequence[str], offset: tuple[int, ...]) -> str:
-    """The element of an array with this shape at the indices along its axes plus an offset; "" leaves an axis out."""
-    parts = [f"{shape}.start"]
-    for axis, (index, o) in enumerate(zip(indices, offset, strict=True)):
+def element_text(
+    shape: str, indices: Sequence[str], offset: tuple[int, ...], strides: tuple[str, ...] | None = None
+) -> str:
+    """The element of an array with this shape at the indices along its axes plus an offset; "" leaves an axis out.
+
+    strides: those of an array that begins with its first cell and has strides of its own, "1" along dense rows.
+    """
+    own = strides or (*(f"{shape}.strides[{axis}]" for axis in range(len(offset) - 1)), "1")
+    parts = [] if strides else [f"{shape}.start"]
+    for index, o, stride in zip(indices, offset, own, strict=True):
         if index:
             at = f"({index} {'+' if o > 0 else '-'} {abs(o)})" if o else index
-            parts.append(at if axis == len(offset) - 1 else f"{at} * {shape}.strides[{axis}]")
-    return " + ".join(parts)
+            parts.append(at if stride == "1" else f"{at} * {stride}")
+    return " + ".join(parts) or "0"

@@ -11,7 +11,7 @@ from workbench.codegen.gathers import OUTSIDE
 from workbench.codegen.loops import Combine, Partial, RuleOperand, Rules
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
-from workbench.codegen.scope import Scope
+from workbench.codegen.scope import Scope, Strides
 from workbench.codegen.shapes import ArrayShape, array_shapes, whole_shape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, literal, type_name
@@ -42,6 +42,12 @@ class KernelWriter:
         self.statics = {s.name: s.index for s in plan.global_slots if s.is_static}
         name = kernel.kernel.name
         self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
+        steps, words = {each.name: each.step for each in plan.strided}, plan.stride_words
+        self.strided = {
+            index: Strides(words[node.instruction.name], steps[node.instruction.name])
+            for index, node in enumerate(self.nodes)
+            if isinstance(node.instruction, Load) and node.instruction.name in steps
+        }
         self.combines: dict[Region, Combine] = {}
         self.table = UniformTable(kernel.kernel, plan.global_words)
         self.uniforms = Shared[Uniforms]()
@@ -69,6 +75,7 @@ class KernelWriter:
             shapes={shape.axes: shape.name for shape in (whole_shape(self.dim), *self.shapes)},
             folds=folds,
             within=self.is_within,
+            strided=self.strided,
         )
 
     def scope_of_others(self, scope: Scope, axes: Axes) -> Scope:

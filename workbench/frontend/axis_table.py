@@ -314,9 +314,18 @@ class AxisTable:
         return self._place_of(length), copy
 
     def _place_of(self, length: int) -> tuple[int, ...]:
-        """A length's number; of one that comes before another, that one's with something smaller behind it."""
+        """A length's number; of one that comes before another, that one's with something smaller behind it.
+
+        Of a slice it is that of what is sliced with its own behind it, so that a[1:] goes through memory as a does.
+        """
         path: list[int] = [length, 1]
         seen = {length}
+        while path[0] not in self.behind and isinstance(origin := self.origins[path[0]], CutOrigin):
+            known = self._known.get(origin.of)
+            if known is None or (sliced := self.root(known)) in seen:  # lengths that were found to be one
+                break
+            path[:0] = [sliced, 1]
+            seen.add(sliced)
         while path[0] in self.behind and (other := self.root(self.behind[path[0]])) not in seen:
             path[:0] = [other, 0]
             seen.add(other)

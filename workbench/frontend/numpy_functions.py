@@ -19,11 +19,13 @@ from workbench.frontend.numpy_windows import gradient, index_along, pad
 from workbench.frontend.operations import parse_type, where, whole_or_none
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, number_type
+from workbench.frontend.records import packed, unpacked
 from workbench.frontend.scatters import scatter
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.frontend.windows import windows
 from workbench.graph import GLOBAL
+from workbench.graph.first_extremes import Extreme, first_extreme
 from workbench.graph.types import BOOL, F64, I64
 
 
@@ -126,7 +128,17 @@ def _filled(a: object, fill_value: object, dtype: object = None) -> Value:
     return wrap(where(everywhere, cast_term(given, type_), cast_term(given, type_)))
 
 
-def _extreme(name: str) -> Callable[..., Value]:
+def _place_in_row(name: Extreme, term: Term, *, keepdims: bool) -> Term:
+    """The same along the last axis: one fold of the elements with their places, so that they are read once."""
+    positions, last = term.trace.positions, len(order_of(term)) - 1
+    assert isinstance(positions, FunctionPositions)
+    records = packed(term.trace, [term, term_of(index_along(term, last))]).in_order(order_of(term))
+    found = positions.fold_axes(first_extreme(name, term.type), records, last, in_any_order=True)
+    place = unpacked(found, 2)[1]
+    return place.in_order((*order_of(place), None)) if keepdims else place
+
+
+def _extreme(name: Extreme) -> Callable[..., Value]:
     """The first place of the smallest or largest element; of the first NaN if there is one."""
 
     def function(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Value:  # noqa: ANN401  # an array value
@@ -138,6 +150,8 @@ def _extreme(name: str) -> Callable[..., Value]:
         term = term_of(a)
         if term.type == BOOL:
             return function(wrap(cast_term(term, I64)), axis, keepdims=keepdims)
+        if place == _rank(a) - 1 and order_of(term)[place] is not None and not term.type.is_record:
+            return wrap(_place_in_row(name, term, keepdims=keepdims))
         is_best = a == getattr(a, name)(place, keepdims=True)
         if term.type.is_float:
             is_best = is_best | (a != a)  # NaN

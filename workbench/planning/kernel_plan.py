@@ -34,6 +34,17 @@ class Storage(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class StridedField:
+    """An array of the caller that loops read where it lies, by strides of its own, and not from a dense copy.
+
+    step: elements from a cell to its neighbour along the last axis, where texts know it; 0 where only a call tells.
+    """
+
+    name: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
     """The slot that a stored node (Load, Manifest value or Extend) occupies in a step, as numbered at its start."""
 

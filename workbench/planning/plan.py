@@ -23,7 +23,16 @@ from workbench.graph.graph import Printer
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.explain import explain, explain_value
-from workbench.planning.kernel_plan import Axes, Fill, Finisher, KernelPlan, Launch, Margins, Subkernel
+from workbench.planning.kernel_plan import (
+    Axes,
+    Fill,
+    Finisher,
+    KernelPlan,
+    Launch,
+    Margins,
+    StridedField,
+    Subkernel,
+)
 from workbench.planning.text import box_text, kernel_lines, slot_line, while_line
 
 
@@ -66,7 +75,10 @@ class GlobalSlot:
 @explains_arguments
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that code generation needs. `graph` is simplified and retyped; the reference interprets it."""
+    """Everything that code generation needs. `graph` is simplified and retyped; the reference interprets it.
+
+    strided: of a program that runs once on arrays of its caller, those of strides of their own (planning/strided).
+    """
 
     graph: Graph
     choices: Choices
@@ -75,6 +87,7 @@ class Plan:
     global_slots: tuple[GlobalSlot, ...]
     kernels: tuple[KernelPlan, ...]
     schedule: str = "stepwise"
+    strided: tuple[StridedField, ...] = ()
 
     def __str__(self) -> str:
         """The stable text form: equal plans give equal text."""
@@ -83,6 +96,7 @@ class Plan:
         lines = [f"plan of {self.graph.name} ({self.graph.fingerprint()}), {self.schedule}{halo}"]
         lines += [slot_line(space, s.index, s.itemsize, s.label, s.axes) for s in self.slots]
         lines += [f"global {s.index}: {s.type} {s.role} {s.name}" for s in self.global_slots]
+        lines += [f"strided {each.name}: step {each.step or 'of the call'}" for each in self.strided]
         for kernel in self.kernels:
             lines += kernel_lines(kernel, self.choices.plan, default_extents(self.graph.dim))
         lines += [while_line(loop) for loop in self.graph.loops]
@@ -128,8 +142,22 @@ class Plan:
 
     @property
     def global_words(self) -> int:
-        """Words of 8 bytes that all slots of the Globals block take."""
+        """Words of 8 bytes that all slots of the Globals block take, and strides of fields behind them."""
+        return self._slot_words + sum(map(len, self.stride_words.values()))
+
+    @property
+    def _slot_words(self) -> int:
         return sum(slot.type.words for slot in self.global_slots)
+
+    @property
+    def stride_words(self) -> dict[str, tuple[int, ...]]:
+        """Of each strided field the words of the Globals block with its strides, in elements, one for each axis."""
+        words, first = dict[str, tuple[int, ...]](), self._slot_words
+        for each in self.strided:
+            rank = self.graph.static(each.name).space.rank
+            words[each.name] = tuple(range(first, first + rank))
+            first += rank
+        return words
 
     @property
     def widest_reduction(self) -> int:

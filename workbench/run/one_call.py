@@ -88,25 +88,40 @@ class _Lending:
         self.set = instance.write_global
 
     def give(self, static: Static, values: Any) -> None:  # noqa: ANN401
-        """Lend the array; one that is strided, misaligned or not where the program runs is copied."""
+        """Lend the array; one that is misaligned, not where the program runs or strided is copied.
+
+        Strided ones are lent where the program reads this one by strides of its own.
+        """
         if not isinstance(values, np.ndarray):
             if self._instance.on_device and not static.type.is_record:
                 self._instance.lend(static.name, values)
                 return
             values = to_host(static.name, values)
-        self._instance.lend(static.name, self.dense(static.name, values))
+        step = self._instance.steps.get(static.name)
+        if step is None:
+            self._instance.lend(static.name, self.dense(static.name, values))
+        elif values.flags.aligned and (
+            step == 0 or step * values.itemsize == values.strides[-1] or values.shape[-1] == 1
+        ):
+            self._instance.lend(static.name, values)
+        else:
+            self._instance.lend(static.name, self._copied(static.name, values, step or 1))
 
     def dense(self, name: str, values: Array) -> Array:
         """The array itself if it is dense and aligned, else a copy.
 
         Memory of the copy stays for the next call: to get pages of the system takes ten times as long as to copy.
         """
-        if values.flags.c_contiguous and values.flags.aligned:
-            return values
+        return values if values.flags.c_contiguous and values.flags.aligned else self._copied(name, values, 1)
+
+    def _copied(self, name: str, values: Array, step: int) -> Array:
+        """A copy in which neighbours along the last axis are so many elements apart."""
         copied = self._copies.get(name)
         if copied is None:
             wanted = f"a copy of {name}, {values.dtype} of shape {values.shape}"
-            copied = self._copies[name] = with_room(partial(np.empty, values.shape, values.dtype), wanted)
+            shape = (*values.shape[:-1], values.shape[-1] * abs(step))
+            made = with_room(partial(np.empty, shape, values.dtype), wanted)
+            copied = self._copies[name] = made if step == 1 else made[..., ::step]
         np.copyto(copied, values)
         return copied
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from workbench.frontend.axis_table import (
 )
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.frontend.readings import Reading, told
-from workbench.graph import Static
+from workbench.graph import Graph, Join, Static
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
@@ -106,11 +106,49 @@ class _SharedRows:
             instance.give(each.static, copied[part])
 
 
-def _with_shared_rows(inputs: Sequence[_Input]) -> tuple[list[_Input], list[_SharedRows]]:
-    """The inputs that are given one by one, and those that share rows."""
+def _inputs(
+    function: TracedFunction, graph: Graph, paths: Mapping[str, Path], shapes: Mapping[str, tuple[int, ...]]
+) -> list[_Input]:
+    """All arrays of a graph of the function."""
+    return [
+        _Input(
+            graph.static(reading.static),
+            paths[reading.argument],
+            _moved(reading.positions),
+            _cuts(reading, shapes),
+            _elements(reading),
+            tuple(extent_of(each, shapes) for each in reading.shape) or None,
+        )
+        for reading in function.readings
+    ]
+
+
+def steps_of(
+    function: TracedFunction,
+    graph: Graph,
+    paths: Mapping[str, Path],
+    shapes: Mapping[str, tuple[int, ...]],
+    arguments: Sequence[object],
+) -> dict[str, int]:
+    """Of the arrays that are not dense, but whose elements could be read where they lie: elements between neighbours.
+
+    By their statics, along the last axis. Arrays of equal types, shapes and strides have equal ones.
+    """
+    steps = {}
+    for each in _inputs(function, graph, paths, shapes):
+        values = each.of(arguments)
+        if isinstance(values, np.ndarray) and not each.static.type.is_record and not values.flags.c_contiguous:
+            item = values.itemsize
+            if not any(stride % item for stride in values.strides):
+                steps[each.static.name] = 1 if values.shape[-1] == 1 else values.strides[-1] // item
+    return steps
+
+
+def _with_shared_rows(inputs: Sequence[_Input], strided: Set[str]) -> tuple[list[_Input], list[_SharedRows]]:
+    """The inputs that are given one by one, and those that share rows. strided: those that are not copied."""
     groups: dict[object, list[_Input]] = {}
     for each in inputs:
-        groups.setdefault(_rows_of(each), []).append(each)
+        groups.setdefault(None if each.static.name in strided else _rows_of(each), []).append(each)
     shared = [
         _SharedRows(tuple(group), group[0].cuts[0][1:]) for key, group in groups.items() if key and len(group) > 1
     ]
@@ -131,10 +169,14 @@ def _rows_of(given: _Input) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """A static that is a result, and how its axes become those of the array that is returned."""
+    """A static that is a result, and how its axes become those of the array that is returned.
+
+    is_joined: what np.concatenate and its kin make, which lies in the order of its rows, as in NumPy.
+    """
 
     static: Static
     result: Result
+    is_joined: bool
 
 
 class Prepared:
@@ -161,20 +203,12 @@ class Prepared:
         self._graph = graph = compiled.graph
         self._rebuild, self._function = function.rebuild, function
         self.traced = function.traced
-        inputs = [
-            _Input(
-                graph.static(reading.static),
-                paths[reading.argument],
-                _moved(reading.positions),
-                _cuts(reading, shapes),
-                _elements(reading),
-                tuple(extent_of(each, shapes) for each in reading.shape) or None,
-            )
-            for reading in function.readings
-        ]
-        self._inputs, self._shared = _with_shared_rows(inputs)
+        strided = {each.name for each in compiled.plan.strided}
+        self._inputs, self._shared = _with_shared_rows(_inputs(function, graph, paths, shapes), strided)
         self._params = [(static.name, paths[static.name]) for static in graph.params]
-        self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
+        stored = [(name, kernel.nodes[node]) for kernel in graph.kernels for name, node in kernel.stores()]
+        joined = {name for name, node in stored if isinstance(node.instruction, Join)}
+        self._outputs = [_Output(graph.static(r.static), r, r.static in joined) for r in function.results]
         self._idle: list[OneCall] = []
         register(self)
 
@@ -195,9 +229,7 @@ class Prepared:
             for name, path in self._params:
                 instance.set(name, _number(name, value_at(arguments, path)))
             self._once(instance, arguments)
-            found = [
-                _arranged(instance.result(each.static, on_device=on_device), each.result) for each in self._outputs
-            ]
+            found = [_arranged(instance.result(each.static, on_device=on_device), each) for each in self._outputs]
         except BaseException:
             instance.close()
             raise
@@ -229,7 +261,7 @@ class Prepared:
                 after = run_once(graph, MAIN, self._extents, state)
             except OutsideError as error:
                 raise told(error, self._function.readings, self._function.accesses) from None
-        return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
+        return [_arranged(np.asarray(after[each.static.name]), each) for each in self._outputs]
 
     def give_up(self) -> None:
         """Free the memory that waits; later calls take theirs anew."""
@@ -346,12 +378,16 @@ def _slice(cut: View, shapes: Mapping[str, tuple[int, ...]]) -> slice:
     return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice_of(cut, shapes)
 
 
-def _arranged(array: Any, result: Result) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
-    """The array with its axes as the function returns them; axes of one element that it has no name for are dropped."""
+def _arranged(array: Any, output: _Output) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
+    """The array with its axes as the function returns them; axes of one element that it has no name for are dropped.
+
+    In memory it stays as the program made it: a transposed result is in the order of its columns, as in NumPy.
+    """
+    result = output.result
     if result.axes == tuple(range(array.ndim)):
         return array
     named = [axis for axis in result.axes if axis is not None]
     hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
     moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])
     made = moved[tuple(None if axis is None else slice(None) for axis in result.axes)]
-    return made if made.flags.c_contiguous else made.copy()
+    return made.copy() if output.is_joined and not made.flags.c_contiguous else made

@@ -32,6 +32,7 @@ from workbench.codegen.running_order import (
     TileCode,
 )
 from workbench.codegen.scatters import scatter_sweep
+from workbench.codegen.seeking import seeking, sought_by
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, type_name
@@ -301,7 +302,8 @@ class _HostWriter(KernelWriter):
         slots = {h.node: h.slot for h in subkernel.reads}
         names, numbered = NameBook(self.reserved()), dict[int, str]()
         outputs = tuple(h.node for h in subkernel.outputs)
-        reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        sought = () if planes or outputs else sought_by(self, subkernel, subkernel.reductions)
+        reduced = tuple(s.element for s in sought) or tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         targets = [names.claim(f"out_{self.output_name(h, numbered)}") for h in subkernel.outputs]
         cells = [names.claim(f"{self.value_name(r, numbered)}_cells") for r in subkernel.reductions]
         arguments = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
@@ -313,23 +315,21 @@ class _HostWriter(KernelWriter):
         code = emit_cell(scope, computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
-        statements = [*code.cell, *written(code, outputs, targets)]
+        statements, taken = [*code.cell, *written(code, outputs, targets)], []
         for reduction, operand, buffer in zip(subkernel.reductions, reduced, cells, strict=True):
             text, inside = values[operand]
-            statements.append(Statement(f"{buffer}[i - first] = {text};", tuple(sorted({reduction, *inside}))))
-        writes = [
-            Array(f"{out}_array", f"{type_name(self.nodes[h.node].value_type)}*", h.slot)
-            for h, out in zip(subkernel.outputs, targets, strict=True)
-        ]
+            line = f"return {text};" if sought else f"{buffer}[i - first] = {text};"
+            taken.append(Statement(line, tuple(sorted({reduction, *inside}))))
+        statements += () if sought else taken
+        types = [f"{type_name(self.nodes[h.node].value_type)}*" for h in subkernel.outputs]
+        stored = tuple(zip(subkernel.outputs, targets, types, strict=True))
+        writes = [Array(f"{out}_array", type_, h.slot) for h, out, type_ in stored]
         rank = len(subkernel.axes) or self.dim
-        origin = (0,) * rank
         out_rows = [
-            Pointer(
-                out, f"{type_name(self.nodes[h.node].value_type)}*", f"{out}_array", row_element(h.node, origin, planes)
-            )
-            for h, out in zip(subkernel.outputs, targets, strict=True)
+            Pointer(out, type_, f"{out}_array", row_element(h.node, (0,) * rank, planes)) for h, out, type_ in stored
         ]
         partials = tuple(self.partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
+        partials = seeking(partials, sought, taken, names) if sought else partials
         sweep = Sweep(
             "",
             subkernel.name,

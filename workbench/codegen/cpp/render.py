@@ -34,6 +34,7 @@ class UnitContext:
     elementary: bool
     roots: bool
     vectors: bool
+    seeks: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -49,7 +50,8 @@ def render_openmp(plan: Plan) -> Source:
     graph = plan.graph
     own = extends(plan), has_functions(plan), elementary.is_elementary(graph), elementary.calls(graph, {"rsqrt"})
     vectors = any(sweep.vectors is not None for kernel in kernels for sweep in kernel.sweeps)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own, vectors)
+    seeks = any(sweep.seeks for kernel in kernels for sweep in kernel.sweeps)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own, vectors, seeks)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"

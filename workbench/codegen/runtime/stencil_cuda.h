@@ -44,15 +44,18 @@ template <int D> struct Margins {
 // ---- Globals block: 8-byte words, each value in its own type at the low end ------------------------------------------
 
 template <class T> STENCIL_FUNCTION T read_global(array<const uint64_t> globals, int slot) {
-    const uint64_t word = globals[slot];
+    constexpr int WORDS = (sizeof(T) + 7) / 8;
+    uint64_t words[WORDS];
+    for (int k = 0; k < WORDS; ++k) words[k] = globals[slot + k];
     T value;
-    memcpy(&value, &word, sizeof value);
+    memcpy(&value, words, sizeof value);
     return value;
 }
 template <class T> STENCIL_FUNCTION void write_global(array<uint64_t> globals, int slot, T value) {
-    uint64_t word = 0;
-    memcpy(&word, &value, sizeof value);
-    globals[slot] = word;
+    constexpr int WORDS = (sizeof(T) + 7) / 8;
+    uint64_t words[WORDS] = {};
+    memcpy(words, &value, sizeof value);
+    for (int k = 0; k < WORDS; ++k) globals[slot + k] = words[k];
 }
 
 // Adds bits to the word that notes indices outside.
@@ -229,6 +232,10 @@ template <class T> STENCIL_FUNCTION T from_lane_above(T value, int distance) {
     } else {
         return __shfl_down_sync(0xffffffffu, value, distance, LANES);
     }
+}
+
+template <class A, class B> STENCIL_FUNCTION pair_of<A, B> from_lane_above(const pair_of<A, B>& value, int distance) {
+    return {from_lane_above(value.first, distance), from_lane_above(value.second, distance)};
 }
 
 // Neighbours (0, 1), (2, 3), ...: the whole is in the lowest of 16 threads. All threads of the warp take part.

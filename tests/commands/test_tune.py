@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from workbench.cli import main
 
 EXAMPLE = Path(__file__).parents[1] / "tuning" / "laplace3d"
+FIVE_LOOPS = Path(__file__).parents[1] / "tuning" / "airfoil"
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,30 @@ def test_report_shows_optimum_and_failures(tuned):
     assert optimum in page
     assert page.count("more than 512 threads in a block") == 8
     assert page.count("<svg") == 1
+
+
+def test_five_loops_on_threads_take_65_tests_of_625(tmp_path, capsys):
+    """The report's airfoil on a CPU: the best number of threads, and for each the best partition of each loop."""
+    shutil.copytree(FIVE_LOOPS, tmp_path, dirs_exist_ok=True)
+    assert main(["tune", str(tmp_path / "airfoil.conf")]) == 0
+    said = capsys.readouterr().out
+    assert "after 65 tests of 625 combinations, 0 failed" in said
+    rows = list(csv.DictReader((tmp_path / "airfoil.csv").open()))
+    names = ("OMP_NUM_THREADS", *(f"OP_PART_SIZE_{loop}" for loop in (1, 2, 3)))
+    tests = {tuple(row[name] for name in names): float(row["overall"]) for row in rows}
+    assert len(tests) == len(rows) == 65
+    best = min(tests, key=tests.get)
+    assert "\n".join(f"{name} = {value}" for name, value in zip(names, best, strict=True)) in said
+    alone = [{valuation[at] for valuation in tests if valuation[0] == best[0]} for at in (1, 2, 3)]
+    assert [len(values) for values in alone] == [5, 5, 5]
+    said = [
+        subprocess.run(
+            ["./airfoil", *parts], cwd=tmp_path, env={"OMP_NUM_THREADS": threads}, capture_output=True, check=True
+        )
+        for threads, *parts in (("1", "64", "64", "64"), ("3", "1024", "256", "128"))
+    ]
+    assert said[0].stdout == said[1].stdout  # how loops are shared out moves no bit
+    assert float(said[0].stdout) > 0
 
 
 def test_without_a_file_the_self_test_runs(capsys):

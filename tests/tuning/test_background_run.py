@@ -31,8 +31,9 @@ class Work(BackgroundTask):
 def test_a_run_that_was_waited_for_until_an_interrupt_still_runs():
     """A thread whose `join` is interrupted counts as ended (Python issue 45274): `wait` came back at once then."""
     work = Work()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         work.interrupted()
+    assert caught.value.__notes__ == ["It stops after what is under way. Its results stay."]
     assert work.running
     assert work.wait(0.01).state == "stopping"
     assert work.pause().resume().state == "stopping"

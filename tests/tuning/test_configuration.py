@@ -155,7 +155,7 @@ def test_tree_of_a_t1_space_is_given_beside_it(problem):
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        (("copy.json", "none.json"), "space = none.json cannot be read: "),
+        (("copy.json", "none.json"), "none.json cannot be read: No such file or directory"),
         (("space", "variables = {block_x}\nspace"), "differ in block_y, layout"),
         (("[testing]", "[values]\nblock_x = 1\n[testing]"), "[values] has values beside those of space ="),
         (("copy.json", "t.conf"), "the file is no T1 problem"),

@@ -1,6 +1,7 @@
 """Formats: what is written is read again, files of other tuners are read as they are, and damaged ones are refused."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +139,22 @@ def test_t4_has_what_its_schema_requires():
         ("kernel-tuner", '{"tune_params_keys": 3}', "tune_params_keys of the file is no list: 3"),
         ("kernel-tuner", CACHE.replace('"InvalidConfig"', '"Odd"'), "time 'Odd' is no known one"),
         ("kernel-tuner", CACHE.replace('"block_size_y": 2, "time"', '"time"'), "entry 16,2 has no block_size_y"),
+        (
+            "kernel-tuner",
+            CACHE.replace('"time": 3.9, "times": [4.0, 3.8], ', ""),
+            "time of the entry 16,1 is no number: None",
+        ),
+        (
+            "kernel-tuner",
+            CACHE.replace('"times": [', '"times": ["fast", ', 1),
+            "times of the entry 16,1 is no number: 'fast'",
+        ),
+        (
+            "kernel-tuner",
+            CACHE.replace('"times": [', '"times": [NaN, ', 1),
+            "times of the entry 16,1 is no number: nan",
+        ),
+        ("kernel-tuner", CACHE.replace("918.5", "9" * 400), "compile_time of the entry 16,1 is no number: 999"),
         ("t4", "{", "no JSON"),
         ("t4", '{"results": [3]}', "result 1 is no JSON object"),
         ("t4", json.dumps(T4).replace("constraints", "odd"), "result 3: invalidity 'odd' is no known one"),
@@ -147,7 +164,24 @@ def test_t4_has_what_its_schema_requires():
             json.dumps(T4).replace('"value": 8.0, "unit": "ms"', '"value": 8.0, "unit": "J"'),
             "result 2 has neither",
         ),
+        (
+            "t4",
+            json.dumps(T4).replace('"runtimes": [', '"runtimes": [0.0, ', 1),
+            "runtimes of times of result 1 is no time: 0",
+        ),
+        (
+            "t4",
+            json.dumps(T4).replace('"value": 8.0', '"value": "8 ms"'),
+            "value of a measurement of result 2 is no number: '8 ms'",
+        ),
+        (
+            "t4",
+            json.dumps(T4).replace('"value": 8.0', '"other": 8.0'),
+            "value of a measurement of result 2 is no number: None",
+        ),
         ("csv", "a,b\n", "the file has other columns"),
+        ("csv", write_table(TABLE, "csv").replace("0.003 ", "-0.003 "), "line 2 has times that are none: '-0.003 "),
+        ("csv", re.sub(",success,[^,]*,[^,]*,", ",success,,,", write_table(TABLE, "csv")), "line 2 passed and has no"),
         ("csv", write_table(TABLE, "csv").replace("compile", "odd"), "line 3: status 'odd' is no known one"),
         ("csv", write_table(TABLE, "csv").replace("0.003 ", "fast "), "line 2: could not convert"),
         ("csv", write_table(TABLE, "csv") + "8,1\n", "line 9 has 2 columns"),
@@ -162,7 +196,16 @@ def test_damaged_files_are_refused_with_the_place(form, text, cause):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("16", 16), ("0.5", 0.5), ("True", True), ("-O3", "-O3"), ("1e3", "1e3"), ("nan", "nan"), ("", "")],
+    [
+        ("16", 16),
+        ("0.5", 0.5),
+        ("True", True),
+        ("-O3", "-O3"),
+        ("1e3", "1e3"),
+        ("nan", "nan"),
+        ("", ""),
+        ("9" * 400, int("9" * 400)),
+    ],
 )
 def test_values_are_numbers_where_their_text_is_one(text, value):
     assert value_of(text) == value

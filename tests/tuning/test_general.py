@@ -185,6 +185,24 @@ def test_torn_last_row_of_a_log_is_left_out(tmp_path):
     assert set(read_log(path, setting(tmp_path, "test = true"))) == {("1", "1")}
 
 
+def test_log_has_tests_of_values_that_were_taken_out(tmp_path):
+    """They stay in the file and count no more; before, going on ended in an error of Python's."""
+    path, log = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo %B%")
+    with Log(path, log) as written:
+        Tuner(log, written.add).run()
+    fewer = setting(tmp_path, "evaluation = echo %B%", values="A = 1, 2\nB = 3")
+    known = read_log(path, fewer)
+    assert set(known) == {("1", "3"), ("2", "3")}
+    assert Tuner(fewer, known=known).run().optimum.valuation == ("1", "3")
+
+
+def test_damaged_row_of_a_log_is_named(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("test,A,B,score 1,overall,status\n1,1,1,0.5,0.5,success\n2,1,2,fast,0.5,success\n")
+    with pytest.raises(TuningError, match=r"row 3 of the log .*log.csv: could not convert string to float: 'fast'"):
+        read_log(path, setting(tmp_path, "test = true"))
+
+
 @pytest.mark.parametrize("append", [False, True])
 def test_log_of_a_tuning_that_runs_is_left_to_it(tmp_path, append):
     path, made = tmp_path / "log.csv", setting(tmp_path, "evaluation = echo 2")

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,42 @@ def test_looks_at_a_file_keep_nobody_from_writing(tmp_path):
     thread.join()
     with open_ledger(path), pytest.raises(TuningError, match="another study writes"):
         open_ledger(path)
+
+
+def test_full_disk_is_told_as_such(tmp_path):
+    """What was added before is there, and the study fails with what to do."""
+    path = tmp_path / "s.sqlite"
+    with open_ledger(path) as ledger:
+        ledger.add(individual(1))
+        pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
+        ledger._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(TuningError, match=r"s.sqlite cannot be read or written: database or disk is full\nMend"):
+            ledger.add(replace(individual(2), choices="x" * 200_000))
+        with pytest.raises(TuningError, match="disk is full"):
+            ledger.add_race(Race(1, 1, ((1, (0.5,) * 100_000),)))
+        ledger.say("failed")
+    with read_ledger(path) as ledger:
+        assert ledger.individuals() == [individual(1)]
+        assert ledger.races() == []
+
+
+def test_damaged_file_is_told_as_such(tmp_path):
+    """A copy that broke off has a whole header."""
+    path = tmp_path / "s.sqlite"
+    with open_ledger(path) as ledger:
+        for number in range(1, 60):
+            ledger.add(individual(number))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(TuningError, match="is no study: "):
+        Study.attach(path)
+
+
+def test_empty_file_is_no_study_and_may_become_one(tmp_path):
+    path = tmp_path / "s.sqlite"
+    path.touch()
+    with pytest.raises(TuningError, match=r"s\.sqlite is empty: no study was begun there"):
+        Study.attach(path)
+    with open_ledger(path):
+        assert Study.attach(path).state == "watching"
+    assert Study.attach(path).state == "stopped"

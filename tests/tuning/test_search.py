@@ -2,6 +2,8 @@
 
 import heapq
 import random
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -78,6 +80,32 @@ def test_two_threads_measure_at_the_same_time():
         assert len(driven("exhaustive", places, 10)) == 10
     finally:
         places.close()
+
+
+def test_a_place_is_one_thread_until_it_is_closed():
+    """What it starts ends with it: a worker process would have to be started anew for each point."""
+    seen = []
+    places = Threads(lambda begun: seen.append(threading.get_ident()) or score(begun.point), 1)
+    try:
+        assert len(driven("exhaustive", places, 10)) == 10
+        assert len(set(seen)) == 1
+    finally:
+        places.close()
+    assert threading.active_count() == len([thread for thread in threading.enumerate() if thread.name != "measure"])
+
+
+def test_script_that_ends_waits_for_no_measurement():
+    """As after Ctrl-C: a candidate that hangs would hold the terminal for a minute."""
+    script = """
+import time
+from workbench.tuning.search import Begun, Threads
+from workbench.tuning.strategies.base import PointOrigin
+
+Threads(lambda begun: time.sleep(600), 1).begin(Begun((0,), 1, 0, PointOrigin()))
+print("the end")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "the end\n"
 
 
 def test_what_a_measurement_raises_ends_the_search():

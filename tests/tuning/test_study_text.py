@@ -128,6 +128,18 @@ def test_study_on_a_busy_machine_says_that_times_vary(load, varies):
     assert (said in summarise_study(study).text()) == varies
 
 
+def test_load_that_moves_the_start_alone_is_told():
+    """A team of two threads on busy cores, and one thread that was measured more often and is steady."""
+    study = Study(
+        Path("none"), {"program": "mean", "backend": "openmp", "extents": (64,), "tunables": [], "values": []}
+    )
+    steady, moved = (1.0,) * 30, (0.1, *[9.0] * 24)
+    for number, samples in ((1, moved), (2, steady)):
+        found = Outcome("success", samples)
+        study._take(Individual(number, (number,), "", "", "sweep", "start", (), found, 64.0, 0, 0.0))
+    assert repr(study).endswith(", times vary 90-fold>")
+
+
 def test_study_is_drawn_where_there_was_no_machine_before(tmp_path):
     """A notebook that looks at the study of another one."""
     rows = tuple(ConfigurationRow((at,), "success", (at / 1e5,)) for at in (32, 64))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal, Self
 
 from workbench.arguments import explains_arguments
-from workbench.errors import TuningError
+from workbench.errors import TuningError, shorten
 
 State = Literal["running", "paused", "stopping", "done", "stopped", "failed", "watching"]
 
@@ -19,9 +19,10 @@ class BackgroundTask:
     `state` says how it stands; `error` is what ended it, once that is "failed".
     """
 
-    def __init__(self, state: State) -> None:
-        """Nothing runs until `_start`."""
+    def __init__(self, state: State, kept: str = "Its results stay.") -> None:
+        """Nothing runs until `_start`. kept: what is said to who interrupts it."""
         self.state: State = state
+        self._kept = kept
         self.error: BaseException | None = None
         self._changed = threading.Condition()
         self._stop = threading.Event()
@@ -77,9 +78,9 @@ class BackgroundTask:
         if self._thread is not None:
             try:  # Thread.join, once it was interrupted, takes the thread for ended (Python issue 45274)
                 self._over.wait(timeout)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as interrupt:
                 self.stop()
-                raise
+                raise shorten(interrupt, f"It stops after what is under way. {self._kept}") from None
             if self.error is not None:
                 raise self.error
         return self

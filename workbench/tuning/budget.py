@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,10 +51,20 @@ def _race_seconds(finalists: Sequence[float], rounds: int, opening: float) -> fl
     return len(finalists) * max(_OPENING, opening) + rounds * one_round
 
 
+def integer_of(value: object) -> int | None:
+    """A number of any integer type, NumPy's too; None for anything else, True and False among it."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
+    except TypeError:
+        return None
+
+
 def read_budget(budget: object) -> Budget:
     """A whole number is evaluations, a text such as "90 s", "10 min" or "2 h" a time. Else TuningError."""
-    if isinstance(budget, int) and not isinstance(budget, bool) and budget > 0:
-        return Budget(evaluations=budget)
+    if (count := integer_of(budget)) is not None and count > 0:
+        return Budget(evaluations=count)
     if isinstance(budget, str) and (found := _TIME.match(budget)) and float(found[1]) > 0:
         return Budget(seconds=float(found[1]) * _UNITS[found[2]])
     raise TuningError(

@@ -13,6 +13,7 @@ from workbench.errors import TuningError
 from workbench.tuning.independence import Goal, Valuation
 from workbench.tuning.ini import IniOption, read_ini
 from workbench.tuning.t1 import T1Problem, read_t1
+from workbench.tuning.text_file import text_of
 from workbench.tuning.trees import VariableTree, parse_tree
 
 Overall = Literal["min", "max", "med", "avg"]
@@ -92,13 +93,9 @@ class Configuration:
 def read_configuration(path: Path) -> Configuration:
     """The configuration in a file: TOML if its name ends in .toml, else INI as the original tuner read it.
 
-    Raises TuningError, with the line where it is known; OSError if the file cannot be read.
+    Raises TuningError, with the line where it is known.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")  # editors of Windows write a mark before the text
-    except UnicodeDecodeError as error:
-        raise TuningError(f"{path} is no text in UTF-8: {error.reason}", advice="Save it as UTF-8.") from None
-    return parse_configuration(text, path.parent, toml=path.suffix == ".toml")
+    return parse_configuration(text_of(path), path.parent, toml=path.suffix == ".toml")
 
 
 def parse_configuration(text: str, folder: Path, *, toml: bool = False) -> Configuration:
@@ -183,9 +180,10 @@ class _Reader:
             return None
         option = self.options["variables"]["space"]
         try:
-            return read_t1((folder / name).read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise _error(option, f"space = {name} cannot be read: {error}", "Name a T1 file (JSON).") from None
+            text = text_of(folder / name)
+        except TuningError as error:
+            raise _error(option, f"space = {name}: {error.what}", "Name a T1 file (JSON).") from None
+        return read_t1(text)
 
     def values_of(self, tree: VariableTree, problem: T1Problem) -> dict[str, tuple[str, ...]]:
         """Those of a T1 problem, which the tree names all of."""

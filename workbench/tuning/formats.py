@@ -13,7 +13,7 @@ import json
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf
 from typing import Any, Literal, TypeVar, get_args
 
 from workbench.errors import TuningError
@@ -23,6 +23,7 @@ Value = str | int | float | bool
 Format = Literal["kernel-tuner", "t4", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _MILLI = 1e3
+_LARGEST = 1e300  # of a number in a file
 _TO_T4: Mapping[Status, str] = {"success": "correct", "constraint": "constraints"}
 _FROM_T4: Mapping[str, Status] = {"correct": "success", "constraints": "constraint"}
 _TO_CACHE: Mapping[Status, str] = {"constraint": "InvalidConfig", "compile": "CompilationFailedConfig"}
@@ -85,7 +86,7 @@ def value_of(text: str) -> Value:
             value = kind(text)
         except ValueError:
             continue
-        if str(value) == text and isfinite(value):
+        if str(value) == text and abs(value) < inf:
             return value
     return {"True": True, "False": False}.get(text, text)
 
@@ -131,14 +132,13 @@ def _read_kernel_tuner(text: str) -> MeasurementTable:
     for key, entry in head.mapping("cache").items():
         fields = _Fields(entry, f"the entry {key}")
         time = fields.record.get("time")
-        samples = tuple(float(one) / _MILLI for one in fields.list("times")) if "times" in fields.record else ()
+        samples: tuple[float, ...] = ()
         if isinstance(time, str):
             status = _status(
                 str(fields.record.get("status", "")), _FROM_CACHE.get(time), f"{fields.what}: time {time!r}"
             )
-            samples = ()
         else:
-            status, samples = "success", samples or (fields.number("time") / _MILLI,)
+            status, samples = "success", fields.times("times") or (fields.time("time"),)
         rows.append(
             ConfigurationRow(
                 tuple(_value(fields.need(name), name) for name in names),
@@ -163,7 +163,7 @@ def _closed(text: str) -> object:
         for end in ("", "}", "}}") if kept.endswith("}") else ("",):  # else its last entry is torn
             try:
                 return json.loads(kept + end)
-            except json.JSONDecodeError:
+            except ValueError:
                 continue
         kept = kept[: kept.rfind("},") + 1]  # an entry less
     raise TuningError("the file is no JSON object", advice="Pass a cache file of Kernel Tuner.")
@@ -208,12 +208,12 @@ def _read_t4(text: str) -> MeasurementTable:
         invalidity = str(fields.need("invalidity"))
         status = _status(invalidity, _FROM_T4.get(invalidity), f"{fields.what}: invalidity {invalidity!r}")
         times = _Fields(fields.mapping("times"), f"times of result {at}")
-        samples = [float(one) / _MILLI for one in times.record.get("runtimes", [])]
+        samples = times.times("runtimes")
         rows.append(
             ConfigurationRow(
                 tuple(configuration[name] for name in parameters),
                 status,
-                tuple(samples or _measured(fields)) if status == "success" else (),
+                (samples or _measured(fields)) if status == "success" else (),
                 times.number("compilation_time", times.number("compilation", 0.0)) / _MILLI,
                 times.number("benchmark", 0.0) / _MILLI,
                 _seconds(fields.record.get("timestamp")),
@@ -222,11 +222,12 @@ def _read_t4(text: str) -> MeasurementTable:
     return MeasurementTable("", "", (), {name: tuple(values) for name, values in parameters.items()}, tuple(rows))
 
 
-def _measured(fields: _Fields) -> list[float]:
+def _measured(fields: _Fields) -> tuple[float, ...]:
     """The time among the measurements of a result without run times."""
-    for one in fields.record.get("measurements", []):
-        if one.get("name") == "time" and one.get("unit", "ms") == "ms":
-            return [float(one["value"]) / _MILLI]
+    for one in fields.list("measurements") if "measurements" in fields.record else []:
+        measurement = _Fields(one, f"a measurement of {fields.what}")
+        if measurement.record.get("name") == "time" and measurement.record.get("unit", "ms") == "ms":
+            return (measurement.time("value"),)
     raise _wrong(f"{fields.what} has neither runtimes nor a measurement of time in ms", "Give it one of them.")
 
 
@@ -256,14 +257,16 @@ def _read_csv(text: str) -> MeasurementTable:
         status, _, samples, build, run, told, tail = line[-len(_CSV_COLUMNS) :]
         values = tuple(value_of(text) for text in line[1 : 1 + len(names)])
         try:
-            numbers = tuple(float(one) for one in samples.split()), float(build or 0), float(run or 0)
+            taken, numbers = tuple(map(float, samples.split())), (float(build or 0), float(run or 0))
         except ValueError as error:
             raise _wrong(f"line {at}: {error}", "Mend that line.") from None
-        rows.append(
-            ConfigurationRow(
-                values, _status(status, None, f"line {at}: status {status!r}"), *numbers, _seconds(told), tail
-            )
-        )
+        if not all(0 < one < inf for one in taken) or not all(0 <= one < inf for one in numbers):
+            found = f"{samples!r:.60}, {build}, {run}"
+            raise _wrong(f"line {at} has times that are none: {found}", "Write seconds above 0.")
+        known = _status(status, None, f"line {at}: status {status!r}")
+        if known == "success" and not taken:
+            raise _wrong(f"line {at} passed and has no samples", "Write the seconds of its measurements.")
+        rows.append(ConfigurationRow(values, known, taken, *numbers, _seconds(told), tail))
     parameters = {name: tuple(dict.fromkeys(row.values[at] for row in rows)) for at, name in enumerate(names)}
     return MeasurementTable("", "", (), parameters, tuple(rows))
 
@@ -293,12 +296,24 @@ class _Fields:
             raise _wrong(f"{name} of {self.what} is no list: {found!r:.60}", "Write a list.")
         return found
 
+    def times(self, name: str) -> tuple[float, ...]:
+        """Seconds of a list of times in ms; none where there is no such list."""
+        found = self.list(name) if name in self.record else []
+        return tuple(_Fields({name: one}, self.what).time(name) for one in found)
+
+    def time(self, name: str) -> float:
+        """Seconds of a time in ms."""
+        found = self.number(name)
+        if found <= 0:
+            raise _wrong(f"{name} of {self.what} is no time: {found:g}", "Write milliseconds above 0.")
+        return found / _MILLI
+
     def mapping(self, name: str) -> Mapping[str, Any]:
         return _Fields(self.need(name), f"{name} of {self.what}").record
 
     def number(self, name: str, default: float | None = None) -> float:
         found = self.record.get(name, default)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
+        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _LARGEST:
             raise _wrong(f"{name} of {self.what} is no number: {found!r:.60}", "Write a number.")
         return float(found)
 
@@ -306,7 +321,7 @@ class _Fields:
 def _json(text: str) -> object:
     try:
         found: object = json.loads(text)
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also a number of too many digits
         raise _wrong(f"the file is no JSON: {error}", "Mend that line.") from None
     return found
 

@@ -50,17 +50,18 @@ class Ledger:
     @property
     def about(self) -> Mapping[str, Any]:
         """What the study is of: program, backend, extents, parameters, start, environment."""
-        rows = self._connection.execute("SELECT name, value FROM about").fetchall()
-        return {name: json.loads(value) for name, value in rows}
+        with _refusing(self.path):
+            rows = self._connection.execute("SELECT name, value FROM about").fetchall()
+            return {name: json.loads(value) for name, value in rows}
 
     def describe(self, about: Mapping[str, Any]) -> None:
         """Set what the study is of; names that are there keep their first value."""
-        with self._connection:
+        with _refusing(self.path), self._connection:
             rows = [(name, json.dumps(value)) for name, value in about.items()]
             self._connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", rows)
 
     def add(self, one: Individual) -> None:
-        """Append an individual. Its number must be new. TuningError if the file has gone."""
+        """Append an individual. Its number must be new. TuningError if the file has gone or the disk is full."""
         self._check_there()
         found = one.outcome
         row = (
@@ -71,13 +72,13 @@ class Ledger:
             json.dumps(found.beside), one.against, one.paired, found.compared,
         )  # fmt: skip
         places = ", ".join("?" * len(row))
-        with self._connection:
+        with _refusing(self.path), self._connection:
             self._connection.execute(f"INSERT INTO individual ({_INDIVIDUAL}) VALUES ({places})", row)  # noqa: S608
 
     def add_race(self, race: Race) -> None:
-        """Append a race with all its samples. Its number must be new. TuningError if the file has gone."""
+        """Append a race with all its samples. Its number must be new. TuningError as of `add`."""
         self._check_there()
-        with self._connection:
+        with _refusing(self.path), self._connection:
             self._connection.execute(
                 "INSERT INTO race VALUES (?, ?, ?, ?)", (race.number, race.after, race.tail, race.told)
             )
@@ -87,14 +88,15 @@ class Ledger:
     def races(self, after: int = 0) -> list[Race]:
         """All whose number is above `after`, in order."""
         finals: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
-        for race, number, samples in self._connection.execute(
-            "SELECT race, individual, samples FROM final WHERE race > ? ORDER BY race, individual", (after,)
-        ):
-            finals.setdefault(race, []).append((number, tuple(json.loads(samples))))
-        rows = self._connection.execute(
-            "SELECT number, after, tail, told FROM race WHERE number > ? ORDER BY number", (after,)
-        )
-        return [Race(number, at, tuple(finals.get(number, ())), tail, told) for number, at, tail, told in rows]
+        with _refusing(self.path):
+            for race, number, samples in self._connection.execute(
+                "SELECT race, individual, samples FROM final WHERE race > ? ORDER BY race, individual", (after,)
+            ):
+                finals.setdefault(race, []).append((number, tuple(json.loads(samples))))
+            rows = self._connection.execute(
+                "SELECT number, after, tail, told FROM race WHERE number > ? ORDER BY number", (after,)
+            )
+            return [Race(number, at, tuple(finals.get(number, ())), tail, told) for number, at, tail, told in rows]
 
     def search_base(self, described: object, count: int) -> int:
         """How many individuals there were when this search began.
@@ -102,10 +104,10 @@ class Ledger:
         A search that is described as the last one goes on; another one begins now, with `count` individuals.
         """
         text = json.dumps(described)
-        last = self._connection.execute("SELECT base, described FROM search ORDER BY rowid DESC LIMIT 1").fetchone()
-        if last is not None and last[1] == text:
-            return int(last[0])
-        with self._connection:
+        with _refusing(self.path), self._connection:
+            last = self._connection.execute("SELECT base, described FROM search ORDER BY rowid DESC LIMIT 1").fetchone()
+            if last is not None and last[1] == text:
+                return int(last[0])
             self._connection.execute("INSERT INTO search VALUES (?, ?)", (count, text))
         return count
 
@@ -120,18 +122,20 @@ class Ledger:
     @property
     def state(self) -> str:
         """What the process that writes, or the last one that wrote, said of itself; "" if it said nothing."""
-        row = self._connection.execute("SELECT value FROM now WHERE name = 'state'").fetchone()
+        with _refusing(self.path):
+            row = self._connection.execute("SELECT value FROM now WHERE name = 'state'").fetchone()
         return "" if row is None else str(row[0])
 
     def say(self, state: str) -> None:
-        """Tell readers the state."""
-        with self._connection:
+        """Tell readers the state; not on a full disk, where adding has failed before."""
+        with contextlib.suppress(sqlite3.OperationalError), self._connection:
             self._connection.execute("INSERT OR REPLACE INTO now VALUES ('state', ?)", (state,))
 
     def individuals(self, after: int = 0) -> list[Individual]:
         """All whose number is above `after`, in order."""
         query = f"SELECT {_INDIVIDUAL} FROM individual WHERE number > ? ORDER BY number"  # noqa: S608
-        return [_individual(row) for row in self._connection.execute(query, (after,))]
+        with _refusing(self.path):
+            return [_individual(row) for row in self._connection.execute(query, (after,))]
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -156,7 +160,8 @@ def open_ledger(path: Path) -> Ledger:
             f"{path} is a folder", advice=f"Pass path= with a file in it, such as {path / 'study.sqlite'}."
         )
     if path.exists():
-        read_ledger(path).close()  # what is no study is refused before a lock lies beside it
+        if path.stat().st_size:  # an empty file is a ledger to be
+            read_ledger(path).close()  # what is no study is refused before a lock lies beside it
         if not os.access(path, os.W_OK):
             raise _unwritable(path, "the file is for reading only")
     if (kind := _file_system(path.parent)) in _NETWORK:
@@ -229,6 +234,8 @@ def read_ledger(path: Path) -> Ledger:
     path = path.expanduser().absolute()
     if not path.is_file():
         raise TuningError(f"there is no study at {path}", advice="Pass the path of a study that was begun.")
+    if not path.stat().st_size and not is_written(path):
+        raise TuningError(f"{path} is empty: no study was begun there", advice="Pass the path of a study.")
     address = f"file:{_quoted(path)}?mode=ro"
     connection = _connected(path, address + "&immutable=1" if _is_left_alone(path) else address)
     with _refusing(path):
@@ -251,7 +258,7 @@ def _connected(path: Path, address: str) -> sqlite3.Connection:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse files of later versions and of other programs; an empty file is a ledger to be."""
+    """Refuse files of later versions and of other programs."""
     version = version_of(connection)
     known = version or not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if version > VERSION or not known:
@@ -272,9 +279,17 @@ def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _refusing(path: Path) -> Iterator[None]:
+    """TuningError for what SQLite cannot do, as on a full disk, and for a file that is none of it, or damaged."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except sqlite3.OperationalError as error:
+        raise TuningError(
+            f"the study at {path} cannot be read or written: {error}",
+            advice="Mend that, and make the same call again: it goes on with what the file has.",
+        ) from None
+    except sqlite3.IntegrityError:  # a fault of ours
+        raise
+    except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
         raise TuningError(f"{path} is no study: {error}", advice="Pass another path.") from None
 
 

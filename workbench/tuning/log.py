@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import fcntl
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,7 @@ from workbench.errors import TuningError
 from workbench.tuning.configuration import Configuration
 from workbench.tuning.general import STATUSES, Trial
 from workbench.tuning.independence import Valuation
+from workbench.tuning.text_file import text_of
 
 
 class Log:
@@ -79,20 +81,32 @@ class Log:
 
 
 def read_log(path: Path, configuration: Configuration) -> Mapping[Valuation, Trial]:
-    """Trials of a log that was written for the same variables and number of repeats; a torn last row is left out.
+    """Trials of a log that was written for the same variables and number of repeats.
 
-    Raises TuningError if the columns are others.
+    A torn last row is left out, and so are tests of values that the configuration does not have any more.
+    Raises TuningError if the columns are others, or with the line that is damaged.
     """
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
+    rows = list(csv.reader(io.StringIO(text_of(path), newline="")))
     header = _header(configuration)
     if not rows or rows[0] != header:
         raise TuningError(
             f"the log {path} has other columns than this configuration: {', '.join(rows[0]) if rows else 'none'}",
             advice="Name another log, or remove the file.",
         )
-    tests = [_test(row, configuration) for row in rows[1:] if len(row) == len(header) and row[-1] in STATUSES]
-    return {test.valuation: test for test in tests}
+    tests: dict[Valuation, Trial] = {}
+    for line, row in enumerate(rows[1:], start=2):
+        if len(row) == len(header) and row[-1] in STATUSES:
+            try:
+                test = _test(row, configuration)
+            except ValueError as error:
+                raise TuningError(f"row {line} of the log {path}: {error}", advice="Remove that row.") from None
+            tests[test.valuation] = test
+    lists = [configuration.values[name] for name in configuration.tree.flatten()]
+    return {
+        valuation: test
+        for valuation, test in tests.items()
+        if all(value in values for value, values in zip(valuation, lists, strict=True))
+    }
 
 
 def _cut_torn_row(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from workbench.backends.registry import row_of
 from workbench.errors import TuningError
@@ -247,8 +248,10 @@ def _named(rows: list[Tunable], types: Sequence[TypeRow], names: Collection[str]
         elif name in {row.name for row in TUNABLES if row.section == "T"}:
             found |= {row.name for row in rows if row.member == name}
         else:
+            close = get_close_matches(str(name), [*SECTIONS, *known], n=1, cutoff=0.7)
+            guess = f"; did you mean {close[0]!r}?" if close else ""
             raise TuningError(
-                f"there is nothing to tune that is called {name!r}",
+                f"there is nothing to tune that is called {name!r}{guess}",
                 advice=f"Use a section ({', '.join(SECTIONS)}) or a name that machine.tunables() lists.",
             )
     return found

@@ -38,12 +38,12 @@ def machine_tree(text: str, rows: Sequence[TunedRow], sections: Mapping[str, str
         return derived_tree(rows)
     declared = parse_tree(text)
     named = set(declared.flatten())
-    known = {row.name for row in rows}
+    known = dict.fromkeys(row.name for row in rows)  # numbers first, as a user would name them
     for name in declared.flatten():
         if name not in known and name not in sections:
             raise TuningError(
                 f"{name!r} in the tree {declared} is not tuned here",
-                advice=f"Use a section ({', '.join(sections)}) or one of: {', '.join(sorted(known)[:12])}.",
+                advice=f"Use a section ({', '.join(sections)}) or one of: {', '.join(list(known)[:12])}.",
             )
 
     def expanded(tree: VariableTree) -> VariableTree | None:

@@ -6,8 +6,9 @@ Everything that drives a strategy does so here: studies, replays of landscapes, 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
@@ -196,19 +197,25 @@ def drive(
 
 
 class Threads(Generic[Result]):
-    """Places that are threads: so many calls of `work` at a time. `close` waits for those that have begun."""
+    """Places that are threads: so many calls of `work` at a time. `close` waits for those that have begun.
+
+    Nobody waits for them at the end of a program: a script that ends or is interrupted leaves what is under way. A
+    thread stays until `close`, as processes that it has started may end with it (`tuning/worker`).
+    """
 
     def __init__(self, work: Callable[[Begun], Result], count: int) -> None:
         self._work = work
-        self._count = count
         self._begun: dict[Future[Result], Begun] = {}
+        self._given: SimpleQueue[tuple[Future[Result], Begun] | None] = SimpleQueue()
         self._done: SimpleQueue[Future[Result]] = SimpleQueue()
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="measure")
+        self._threads = [threading.Thread(target=self._measure, name="measure", daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def count(self) -> int:
         """How many points can be measured at the same time."""
-        return self._count
+        return len(self._threads)
 
     @property
     def under_way(self) -> int:
@@ -217,9 +224,9 @@ class Threads(Generic[Result]):
 
     def begin(self, begun: Begun) -> None:
         """Begin to measure a point in a thread."""
-        future = self._threads.submit(self._work, begun)
+        future: Future[Result] = Future()
         self._begun[future] = begun
-        future.add_done_callback(self._done.put)
+        self._given.put((future, begun))
 
     def finished(self) -> tuple[Begun, Result]:
         """Wait for the next point that is done; raises what its measurement raised."""
@@ -228,4 +235,16 @@ class Threads(Generic[Result]):
 
     def close(self) -> None:
         """Wait for what is under way and end the threads."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        for _ in self._threads:
+            self._given.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _measure(self) -> None:
+        while (given := self._given.get()) is not None:
+            future, begun = given
+            try:
+                future.set_result(self._work(begun))
+            except BaseException as error:  # `finished` raises it in the thread that asks
+                future.set_exception(error)
+            self._done.put(future)

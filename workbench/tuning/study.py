@@ -77,7 +77,7 @@ class Study(BackgroundTask):
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         """Use `machine.tune` or `Study.attach`."""
-        super().__init__("watching")
+        super().__init__("watching", f"The same call of tune goes on with {path}.")
         self.path = path
         self.about = dict(about)
         self.setup: Setup | None = None  # of one that this process began

@@ -98,7 +98,7 @@ def trouble(study: Study) -> str:
 def variation(study: Study) -> float:
     """Times its least that half of the measurements of one individual take, as other work slows them; 1 for none.
 
-    It is the individual that was measured most often, as others take turns with it.
+    The most of all individuals that were measured often enough to tell: load moves teams of threads more than others.
     """
     samples: dict[int, list[float]] = {}
     for one in study.individuals:
@@ -108,8 +108,7 @@ def variation(study: Study) -> float:
     for race in study.races:
         for number, found in race.samples:
             samples.setdefault(number, []).extend(found)
-    most = max(samples.values(), key=len, default=[])
-    return median(most) / min(most) if len(most) >= _TELLING else 1.0
+    return max((median(found) / min(found) for found in samples.values() if len(found) >= _TELLING), default=1.0)
 
 
 def left_text(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -15,6 +15,7 @@ from workbench.tuning.formats import ConfigurationRow, MeasurementTable, read_ta
 from workbench.tuning.replay import Landscape
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 from workbench.tuning.t1 import read_t1, write_t1
+from workbench.tuning.text_file import text_of
 from workbench.tuning.trials import Individual, Outcome
 
 _IMPORTED = "imported"
@@ -83,8 +84,17 @@ def table_in(source: str | Path, form: str, space: str | Path | None = None) -> 
     """The results in a file of a form, `within` the T1 file `space` if one is given."""
     if form == "t1":
         raise TuningError("a T1 file is a problem and has no results", advice="Pass it as space=, beside the results.")
-    table = read_table(Path(source).read_text(encoding="utf-8"), form)
-    return table if space is None else within(table, Path(space).read_text(encoding="utf-8"))
+    table = _read(source, lambda text: read_table(text, form))
+    return table if space is None else _read(space, lambda text: within(table, text))
+
+
+def _read(path: str | Path, made: Callable[[str], MeasurementTable]) -> MeasurementTable:
+    """What is made of the text of a file. TuningError says in which file the fault is."""
+    text = text_of(path)
+    try:
+        return made(text)
+    except TuningError as error:
+        raise TuningError(f"{path}: {error.what}", advice=error.advice) from None
 
 
 def within(table: MeasurementTable, problem_text: str) -> MeasurementTable:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -28,11 +29,11 @@ from workbench.run.calling import is_called
 from workbench.run.initial_values import InitialValues, extents_of, read_initial_values, whole
 from workbench.run.memory import bytes_available
 from workbench.run.schedules import resolved
-from workbench.tuning.budget import read_budget
+from workbench.tuning.budget import integer_of, read_budget
 from workbench.tuning.experiment import ExperimentPlan, PreparedStudy
+from workbench.tuning.given_starts import given_starts
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
-from workbench.tuning.search_space import Point
 from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.paraiso import read_births
 from workbench.tuning.strategies.registry import make_strategy
@@ -81,8 +82,9 @@ def prepare_study(
     _check_steps(graph)
     budget = read_budget(request.budget)
     check_threads(request.threads)
-    check_workers(request.workers)
-    _check_seed(request.seed)
+    workers, seed = check_workers(request.workers), _check_seed(request.seed)
+    for name in ("only", "fixed"):
+        _check_names(name, getattr(request, name))
     bound = _check_bound(graph, request.bound, request.steps)
     initial = read_initial_values(graph, values, shape)
     backend = select_backend(request.backend).name
@@ -90,15 +92,19 @@ def prepare_study(
     sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
     checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     longest = max(initial.extents[-1], checked[-1])
-    settled, _ = resolved(graph, choices, backend, initial.extents, request.threads)  # what `simulate` would run
+
+    def settle(program: Graph, chosen: Choices) -> Choices:
+        """As `simulate` would run them."""
+        return resolved(program, chosen, backend, initial.extents, request.threads)[0]
+
     space = machine_space(
-        graph, settled, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
-        longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
+        graph, settle(graph, choices), backend, only=request.only, fixed=request.fixed, most_threads=threads,
+        tree=request.tree, longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
         extents=initial.extents, threads=request.threads,
     )  # fmt: skip
-    start = tuple(_point_of(space, one, number) for number, one in enumerate(_choices_of(request.start)))
+    start = given_starts(space, graph, request.start, settle)
     births = None if request.births is None else read_births(request.births)
-    make_strategy(request.strategy, space.space, start, request.seed, births)  # refuses what is wrong before it runs
+    make_strategy(request.strategy, space.space, start, seed, births)  # refuses what is wrong before it runs
     if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
             f"strategy={request.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
@@ -109,22 +115,21 @@ def prepare_study(
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
-    setup = Setup(
-        folder, backend, initial.extents, checked, steps, request.threads, bound, request.steps if bound else 0, own
-    )
+    bound_steps = int(request.steps) if bound else 0
+    setup = Setup(folder, backend, initial.extents, checked, steps, request.threads, bound, bound_steps, own)
     try:
         fields = {n: whole(a, extents_of(graph, n, initial.extents)) for n, a in initial.fields.items()}
         write_setup(setup, str(space.graph), fields, initial.numbers)
         memory = bytes_available() or 0
         plan = ExperimentPlan(
             space,
-            lambda: Pool(setup, request.workers, samples=_SAMPLES, memory_bytes=memory),
+            lambda: Pool(setup, workers, samples=_SAMPLES, memory_bytes=memory),
             prod(initial.extents),
             request.strategy,
             budget,
-            request.seed,
+            seed,
             start,
-            request.workers,
+            workers,
             TIMEOUT_FLOOR,
             births,
             begun,
@@ -164,18 +169,31 @@ def widest_vectors(environ: Mapping[str, str] = os.environ) -> int:
     return 512 if "avx512f" in features else 256 if "avx" in features else 128
 
 
-def check_workers(workers: object) -> None:
-    """TuningError unless it is a whole number from 1."""
-    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+def check_workers(workers: object) -> int:
+    """The number. TuningError unless it is a whole one from 1."""
+    count = integer_of(workers)
+    if count is None or count < 1:
         raise TuningError(
             f"workers={workers!r} is no number of workers", advice="Pass a whole number from 1, at most one a core."
         )
+    return count
 
 
-def _check_seed(seed: object) -> None:
-    """TuningError unless it is a whole number: a search that goes on draws what it has drawn before."""
-    if not isinstance(seed, int) or isinstance(seed, bool):
+def _check_seed(seed: object) -> int:
+    """The seed. TuningError unless it is a whole number: a search that goes on draws what it has drawn before."""
+    number = integer_of(seed)
+    if number is None:
         raise TuningError(f"seed={seed!r} is no whole number", advice="Pass one, such as seed=1.")
+    return number
+
+
+def _check_names(argument: str, names: object) -> None:
+    """TuningError for a dict, whose values would count nothing."""
+    if isinstance(names, Mapping):
+        raise TuningError(
+            f"{argument}={reprlib.repr(names)} is no list of names, and its values would not count",
+            advice="Set values first, then name them: machine.with_choices(tile=64).tune(fixed=['tile']).",
+        )
 
 
 def default_folder() -> Path:
@@ -187,16 +205,16 @@ def default_folder() -> Path:
 
 def _check_bound(graph: Graph, bound: object, steps: object) -> float:
     """The bound for the error of results, 0 where none is given; TuningError for what is no bound."""
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+    if (integer_of(steps) or 0) < 1:
         raise TuningError(f"steps={steps!r} is no number of steps", advice="Pass a whole number from 1.")
     if bound is None:
         return 0.0
-    if isinstance(bound, bool) or not isinstance(bound, int | float) or not _LEAST_BOUND <= bound < 1:
+    if isinstance(bound, bool) or not isinstance(bound, Real) or not _LEAST_BOUND <= float(bound) < 1:
         raise TuningError(
             f"bound={bound!r} is no relative error that dd can tell", advice="Pass a number such as 1e-6."
         )
     inexact = without_dd(retype_as(graph, Precision({}, DD)))
-    if inexact and bound < _LEAST_BOUND_OF_F64:
+    if inexact and float(bound) < _LEAST_BOUND_OF_F64:
         raise TuningError(
             f"bound={bound:g} is below what can be judged here: in dd, {inexact[0]}",
             advice=f"Pass a bound of at least {_LEAST_BOUND_OF_F64:g}.",
@@ -220,34 +238,6 @@ def _keeper(
             )
 
     return listen
-
-
-def _choices_of(start: object) -> tuple[Choices, ...]:
-    """Those of choices and machines. TuningError for anything else."""
-    found = [getattr(one, "choices", one) for one in start] if isinstance(start, list | tuple) else [start]
-    choices = tuple(one for one in found if isinstance(one, Choices))
-    if not isinstance(start, list | tuple) or len(choices) < len(found):
-        raise TuningError(
-            f"start={reprlib.repr(start)} is no list of choices", advice="Pass start=[study.best.choices]."
-        )
-    return choices
-
-
-def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
-    """The nearest point: what the space does not have stays as at the start. TuningError if it is none to try."""
-    point = []
-    for row, values, first in zip(space.tunables, space.values, space.start, strict=False):
-        value = row.read(choices.plan)
-        point.append(values.index(value) if value in values else first)
-    asked = dict(choices.meaning.precision)
-    for type_row, first in zip(space.precise, space.start[len(point) :], strict=True):
-        asked_type = asked.get(type_row.value, type_row.here)
-        point.append(type_row.types.index(asked_type) if asked_type in type_row.types else first)
-    found = space.settled(tuple(point))
-    reason = space.refusal(found)
-    if reason:
-        raise TuningError(f"start[{number}] cannot be tried: {reason}", advice="Leave it out, or change it.")
-    return found
 
 
 def _about(

@@ -46,7 +46,11 @@ def main() -> int:
             with tempfile.TemporaryFile() as printed:
                 outcome = _guarded(request, answers, printed, guard)
             if outcome is not None:
-                _answer(answers, {"outcome": asdict(outcome)})
+                try:
+                    _answer(answers, {"outcome": asdict(outcome)})
+                except BrokenPipeError:  # the study's process ends
+                    guard.close()
+                    os._exit(1)
     return 0
 
 

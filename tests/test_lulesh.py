@@ -42,8 +42,15 @@ def test_a_whole_run_is_that_of_the_reference():
     assert 0.8 * put_in < moving + heat < put_in  # the scheme does not keep the sum; so few elements lose an eighth
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize(("n", "cycles", "energy"), [(30, 932, "2.025075e+05")])
+@pytest.mark.parametrize(
+    ("n", "cycles", "energy"),
+    [
+        (5, 72, "7.853665e+03"),
+        (10, 231, "2.720531e+04"),
+        pytest.param(30, 932, "2.025075e+05", marks=pytest.mark.proof),
+        pytest.param(45, 1477, "4.234875e+05", marks=pytest.mark.proof),
+    ],
+)
 def test_figures_are_those_that_llnl_publishes(n, cycles, energy):
     found = run(blast(n), backend="openmp")
     assert found.cycles == cycles

@@ -56,8 +56,9 @@ def test_figures_are_those_that_llnl_publishes(n, cycles, energy):
     assert found.cycles == cycles
     assert f"{found.gas.energy[0, 0, 0]:.6e}" == energy
     most, total, relative = asymmetry(found.gas.energy)
-    assert 0 < most < 1e-10
-    assert total < 1e-8
+    rounding = np.spacing(1.0) * found.gas.energy[0, 0, 0]  # of the largest energy, with which differences grow
+    assert 0 < most < 2.2 * rounding
+    assert total < 220 * rounding
     assert relative < 1e-12
 
 

@@ -42,16 +42,24 @@ def test_a_whole_run_is_that_of_the_reference():
     assert 0.8 * put_in < moving + heat < put_in  # the scheme does not keep the sum; so few elements lose an eighth
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize(("n", "cycles", "energy"), [(30, 932, "2.025075e+05")])
-def test_figures_are_those_that_llnl_publishes(n, cycles, energy):
+@pytest.mark.parametrize(
+    ("n", "cycles", "energy", "limit"),  # limit: of relative differences, largest where the blast has just arrived
+    [
+        (5, 72, "7.853665e+03", 1e-12),
+        (10, 231, "2.720531e+04", 1e-12),
+        pytest.param(30, 932, "2.025075e+05", 1e-12, marks=pytest.mark.proof),
+        pytest.param(45, 1477, "4.234875e+05", 2e-12, marks=pytest.mark.proof),
+    ],
+)
+def test_figures_are_those_that_llnl_publishes(n, cycles, energy, limit):
     found = run(blast(n), backend="openmp")
     assert found.cycles == cycles
     assert f"{found.gas.energy[0, 0, 0]:.6e}" == energy
     most, total, relative = asymmetry(found.gas.energy)
-    assert 0 < most < 1e-10
-    assert total < 1e-8
-    assert relative < 1e-12
+    rounding = np.spacing(1.0) * found.gas.energy[0, 0, 0]  # of the largest energy, with which differences grow
+    assert 0 < most < 2.2 * rounding
+    assert total < 220 * rounding
+    assert relative < limit  # LLNL asks for 1e-8 of all three
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
+from workbench.backends.kept_allocations import KeptAllocations
 from workbench.backends.looping import LoopingProgram
 from workbench.backends.registry import (
     REFERENCE,
@@ -57,6 +58,7 @@ __all__ = [
     "trace_function",
 ]
 
+_ALLOCATIONS = KeptAllocations()
 _KEPT_PROGRAMS = 64
 _KEPT_PLANS = 32
 
@@ -92,7 +94,7 @@ def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
             _plans.move_to_end(key)
             return _plans[key]
     try:
-        plan = plan_graph(graph, choices, follows_chains=follows_chains)
+        plan = plan_graph(graph, choices, follows_chains=follows_chains, allocations=_ALLOCATIONS)
     except StencilError as error:
         raise error.belonging(graph.origin)  # noqa: B904  # the same error
     with _lock:

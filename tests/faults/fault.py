@@ -38,9 +38,13 @@ class Fault:
 
 @contextlib.contextmanager
 def installed(fault):
-    """The package with the fault; caches of the code generators are emptied before and afterwards."""
+    """The package with the fault; caches of the code generators are emptied before and afterwards.
+
+    What it finds is kept for no other process, which would take it for what the code in the files has found.
+    """
     _forget_texts()
-    with _template(fault) if fault.place == "templates" else _functions(fault):
+    faulty = _template(fault) if fault.place == "templates" else _functions(fault)
+    with faulty, mock.patch("workbench.pipeline._ALLOCATIONS", None):
         yield
     _forget_texts()
 

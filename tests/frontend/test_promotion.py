@@ -1,16 +1,19 @@
 """Types that meet, constants, powers: what semantics §2 decides."""
 
+import numpy as np
 import pytest
 
 import workbench as wb
 from tests.frontend.traced import kernel_of, operators
 from tests.kit.bits import assert_same_bits
+from workbench.frontend import operations
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Arith,
     storage_type,
 )
 from workbench.graph.types import BOOL, F32, F64, I64, U8
+from workbench.programs import black_scholes, canny, mandelbrot
 
 
 @pytest.mark.parametrize(
@@ -106,3 +109,37 @@ def test_other_powers_are_the_operator():
 def test_power_order_is_left_to_right():
     kernel = kernel_of('u = field("u")\nu.next = u**6')
     assert [n.operands for n in kernel.nodes if isinstance(n.instruction, Arith)] == [(0, 0), (1, 0), (2, 2)]
+
+
+def graphs_of_programs():
+    """Traced anew: of cells, and of functions of arrays with numbers, conditions and whole numbers."""
+    texts = (HALF, WHOLE)
+    functions = (black_scholes.prices, canny.edges, mandelbrot.escape_times)
+    given = (
+        (np.ones(3), np.ones(3), np.ones(3), 0.02, 0.3),
+        (np.ones((4, 5)), 40.0, 90.0),
+        (-0.5, 0.0, 3.0, 30, (15, 20)),
+    )
+    calls = zip(functions, given, strict=True)
+    machines = [wb.collective(each.__wrapped__).machine(*values) for each, values in calls]
+    return [str(trace_cell(text).graph) for text in texts] + [str(machine.graph) for machine in machines]
+
+
+HALF = """\
+u, v = fields("u v", "f32", boundary="outflow")
+g, n = param("g", 2.5), param("n", 3)
+w = 0.5 * (u[+1] + v) * g + where(u > v, 1.0, v) - where(g > 2, u, v) / n
+u.next, v.next = w * index(0), where((u > 0) & (v < g), w, 2 * w)
+"""
+WHOLE = """\
+k = field("k", "i32", boundary="periodic")
+flag = (k > 3) | (k == 7)
+k.next = where(flag, (k + 5) * 2 - k // 3, k[-1] % 3)
+"""
+
+
+def test_operands_that_meet_as_they_are_make_the_nodes_that_all_others_make(monkeypatch):
+    short, asked = graphs_of_programs(), []
+    monkeypatch.setattr(operations, "alike", lambda trace, operands: asked.append(operands))
+    assert graphs_of_programs() == short
+    assert len(asked) > 100

@@ -12,7 +12,6 @@ from typing import Any
 
 from workbench.backends.base import Availability, CompilerReport, Identity, Instance
 from workbench.backends.checks import checked_extents
-from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle, wheels_in_conflict
 from workbench.backends.cuda_call import CudaCall
@@ -22,8 +21,10 @@ from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import layouts_of
 from workbench.backends.device_text import device_text
 from workbench.backends.launch_sequence import index_type
+from workbench.backends.launch_text import launch_text
 from workbench.backends.nvrtc import KernelResources
-from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
+from workbench.backends.phenotype import memory_text, phenotype_key
+from workbench.backends.register_words import register_report, resource_report
 from workbench.codegen.cuda.render import CudaText, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError

@@ -12,11 +12,11 @@ import numpy as np
 from workbench.backends.base import Array, CompilerReport, Instance, MarchRequest
 from workbench.backends.checks import checked_extents
 from workbench.backends.compile_pool import Built, Compiler, Unit, build
-from workbench.backends.compiler_words import register_report
 from workbench.backends.device_instance import DeviceInstance, layouts_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
-from workbench.backends.phenotype import launch_text
+from workbench.backends.launch_text import launch_text
+from workbench.backends.register_words import register_report
 from workbench.backends.simulated_device import (
     ArrayArgument,
     LaunchShape,

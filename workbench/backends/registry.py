@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Literal
 
 from workbench.backends.base import Availability, Backend
+from workbench.backends.cache_folder import default_cache
+from workbench.codegen.template_store import keep_templates_in
 from workbench.errors import BackendError
 from workbench.planning.choices import Schedule
 
@@ -76,6 +78,7 @@ BACKENDS: tuple[BackendRow, ...] = (
         tilings=("diamondtorre",),
     ),
 )
+keep_templates_in(default_cache)
 REFERENCE = "reference"  # which defines the results that all others must have
 SHOWN = "openmp"  # whose plans and texts are shown where no backend is asked for, or it has none
 

@@ -110,6 +110,7 @@ class _Writer:
     loops: dict[tuple[Region, tuple[Key, ...]], Turns] = field(default_factory=dict)
     cuts: list[CutTurns] = field(default_factory=list)
     fixed: frozenset[Key] = frozenset()
+    below: dict[Key, tuple[Key, ...]] = field(default_factory=dict)
     reads: Reads = field(init=False)
 
     def __post_init__(self) -> None:
@@ -172,6 +173,13 @@ class _Writer:
         return order
 
     def _operands(self, key: Key) -> tuple[Key, ...]:
+        """The values that one is made of, found once."""
+        found = self.below.get(key)
+        if found is None:
+            found = self.below[key] = self._find_operands(key)
+        return found
+
+    def _find_operands(self, key: Key) -> tuple[Key, ...]:
         index, offset = key
         node = self.scope.nodes[index]
         if self._is_word(index):
@@ -198,7 +206,8 @@ class _Writer:
             node = self.scope.nodes[index]
         same = index not in self.scope.stored and (_is_same_everywhere(node) or self._is_word(index))
         key = (index, (0,) * self.scope.dim if same else offset)
-        self.passed.setdefault(key, set()).update(passed)
+        if passed:
+            self.passed.setdefault(key, set()).update(passed)
         return key
 
     def _below(self, node: Node, offset: Offset) -> Offset:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import marshal
 import re
+import sys
 from functools import cache
 from importlib import resources
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from workbench.codegen.source import LineOrigin
 from workbench.codegen.statement import Statement
+from workbench.codegen.template_store import template_store
 from workbench.planning.plan import Plan
 
 _MARK = re.compile("\x01([^\x02]*)\x02")
@@ -43,9 +49,46 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701  # C++ is no HTML
+        bytecode_cache=_CompiledTemplates(),
     )
     environment.filters["origin"] = _with_origin
     return environment
+
+
+class _CompiledTemplates(jinja2.BytecodeCache):
+    """Templates as Python's code, kept beside the libraries that are compiled of texts: `template_store`.
+
+    A note says what its code was made of, and is made again where that is not what there is now: the template's text,
+    both libraries' versions, and how templates are read. One of another version replaces it.
+    """
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        store = template_store()
+        note = {} if store is None else store.read_note(_note_of(bucket)) or {}
+        kept = note.get("code")
+        made_of, digest = note.get("made_of"), note.get("sha256")
+        if isinstance(kept, str) and made_of == _made_of(bucket) and digest == _digest(kept):
+            bucket.code = marshal.loads(base64.b64decode(kept))  # noqa: S302  # of a folder whose libraries we run
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        store = template_store()
+        if store is not None:
+            kept = base64.b64encode(marshal.dumps(bucket.code)).decode()
+            store.write_note(_note_of(bucket), {"made_of": _made_of(bucket), "sha256": _digest(kept), "code": kept})
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _note_of(bucket: Bucket) -> str:
+    return f"template-{bucket.key}"  # a hash of the template's name
+
+
+def _made_of(bucket: Bucket) -> list[str]:
+    own = bucket.environment
+    options = own.trim_blocks, own.lstrip_blocks, own.keep_trailing_newline, own.autoescape
+    return [bucket.checksum, f"jinja2 {jinja2.__version__}", sys.version, str(options)]
 
 
 def _with_origin(statement: Statement, kernel: str, subkernel: str = "") -> str:

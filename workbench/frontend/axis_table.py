@@ -263,6 +263,7 @@ class AxisTable:
     """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
     nothing."""
     _numbers: dict[Axis, tuple[int, int]] = field(default_factory=dict)
+    _axes: dict[tuple[int, int], Axis] = field(default_factory=dict)
     _known: dict[AnyOrigin, int] = field(default_factory=dict)
 
     def length(self, origin: AnyOrigin) -> int:
@@ -302,9 +303,13 @@ class AxisTable:
 
     def axis(self, length: int, copy: int = 0) -> Axis:
         """The copy of that number of a length's axis."""
+        known = self._axes.get((length, copy))
+        if known is not None:  # one object, as the axes of values are compared again and again
+            return known
         turn, letter = divmod(length, len(_LETTERS))
         name = _LETTERS[letter] * (turn + 1)
         made = Axis(f"{name}{copy + 1}" if copy else name, NamedExtent(name), "array")
+        self._axes[length, copy] = made
         self._numbers[made] = (length, copy)
         return made
 

@@ -44,6 +44,7 @@ class CellText:
     _positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = field(
         default_factory=dict
     )
+    _spans: dict[int, tuple[CodeType, dict[int, Span]]] = field(default_factory=dict)
 
     def line(self, number: int) -> str:
         """The text of a line, empty if it is unknown."""
@@ -93,6 +94,18 @@ class CellText:
         """The place that is being executed, or None outside the cell."""
         frame = self.frame()
         return None if frame is None else self.place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+    def span_here(self) -> Span | None:
+        """The same with columns in characters; known after it was asked for once, as a loop comes there again."""
+        frame = self.frame()
+        if frame is None:
+            return None
+        code = frame.f_code
+        known = self._spans.setdefault(id(code), (code, {}))[1]  # by identity: to hash a code takes longer
+        span = known.get(frame.f_lasti)
+        if span is None:
+            span = known[frame.f_lasti] = self.span(self.place(code, frame.f_lasti, frame.f_lineno))
+        return span
 
     def is_calling(self) -> bool:
         """Whether the cell is inside a call, rather than at a jump on its result."""

@@ -19,7 +19,8 @@ from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.gathers import gather
 from workbench.frontend.hints import compute, delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.loops import iterate, repeat
-from workbench.frontend.operations import parse_type, whole_number
+from workbench.frontend.offsets import whole_number
+from workbench.frontend.operations import parse_type
 from workbench.frontend.own_dimension import OwnAxes, OwnDimension
 from workbench.frontend.pairs import sources, targets, total, totals
 from workbench.frontend.particles import particles

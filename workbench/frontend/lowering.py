@@ -98,10 +98,7 @@ def _copy(
             names = [axis.name for axis in trace.space.axes]
             node = replace(node, instruction=LoadSize(names.index(trace.axis_names[node.instruction.axis])))
         place = places[index] = copy(builder, node, tuple(places[o] for o in node.operands))
-        for name in node.names:
-            builder.annotate(place, name=name)
-        for span in node.spans:
-            builder.annotate(place, span=span)
+        builder.mark_as(place, node)
         builder.annotate(place, hint=node.hint)
     return places
 
@@ -154,7 +151,7 @@ def _check_use(trace: Trace, kernels: Sequence[Kernel], coordinates: Iterable[Co
 
 def _warn_of_indices(trace: Trace, kernels: Iterable[Kernel]) -> None:
     """Warn where an index that continues outside is shifted along a periodic axis (semantics §1)."""
-    for kernel in kernels:
+    for kernel in kernels if trace.periodic_axes else ():
         bare = _bare_indices(kernel)
         for node in kernel.nodes:
             if not isinstance(node.instruction, Shift):

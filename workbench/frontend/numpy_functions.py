@@ -16,7 +16,8 @@ from workbench.frontend.arrays import generate
 from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.axis_table import Origin
 from workbench.frontend.numpy_windows import gradient, index_along, pad
-from workbench.frontend.operations import parse_type, where, whole_or_none
+from workbench.frontend.offsets import whole_or_none
+from workbench.frontend.operations import parse_type, where
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, number_type
 from workbench.frontend.records import packed, unpacked

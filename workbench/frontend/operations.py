@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator as python_operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,14 +10,17 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.axis_numbers import own_axes
 from workbench.frontend.elements import is_array
-from workbench.frontend.misuse import no_offset, no_power, note_power
+from workbench.frontend.misuse import no_power, note_power
+from workbench.frontend.offsets import need_own_offsets
 from workbench.frontend.promotion import (
+    alike,
     cast_term,
     common_type,
     constant,
     convert,
     counts_conditions,
     is_condition,
+    made_alike,
     meet,
     meeting_space,
     show_number,
@@ -30,17 +32,19 @@ from workbench.graph.extended_numbers import as_pairs
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, DD, F64, I64
 
-FARTHEST = 2**31 - 1
-
 
 def trace_of(operands: Sequence[Operand]) -> Trace | None:
     """The one trace to which the terms belong; None if all are Python numbers."""
-    traces = [o.trace for o in operands if isinstance(o, Term)]
-    if any(t is not traces[0] for t in traces):
-        raise TraceError(
-            "values of two different cells are combined", advice="Declare in this cell every field that it uses."
-        )
-    return traces[0] if traces else None
+    found: Trace | None = None
+    for each in operands:
+        if isinstance(each, Term) and each.trace is not found:
+            if found is not None:
+                raise TraceError(
+                    "values of two different cells are combined",
+                    advice="Declare in this cell every field that it uses.",
+                )
+            found = each.trace
+    return found
 
 
 def apply(name: str, *given: Operand) -> Operand:
@@ -54,8 +58,10 @@ def apply(name: str, *given: Operand) -> Operand:
         kept = [o for o in operands if not (type(o) is int and o == 0)]
         if len(kept) == 1 and not (counts_conditions(trace) and is_condition(kept[0])):
             return kept[0]  # builtin sum starts from the integer 0
-    type_ = common_type(trace, operands)
+    like = alike(trace, operands)
+    type_ = common_type(trace, operands) if like is None else like.type
     if row.kinds == "float" and type_.is_integer:
+        like = None
         type_ = trace.float_type
     if not accepts(row, type_):
         spelling = row.symbol or name
@@ -66,9 +72,12 @@ def apply(name: str, *given: Operand) -> Operand:
             if type_ == BOOL
             else f'Cast the operand first: astype(x, "{"i64" if row.kinds == "integer" else "f64"}").',
         )
-    operands, order = meet(operands)
-    terms = unify(trace, operands, type_)
-    return trace.emit(lambda pool: pool.arith(name, *(t.index for t in terms))).in_order(order)
+    if like is not None:
+        terms, order = made_alike(trace, operands, like), like.order
+    else:
+        operands, order = meet(operands)
+        terms = unify(trace, operands, type_)
+    return trace.emit(lambda pool: pool.arith(name, *[t.index for t in terms]), order)
 
 
 def _apply_to_numbers(name: str, numbers: Sequence[Number]) -> Number:
@@ -165,11 +174,15 @@ def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
         if condition.type.is_integer:
             advice = "Compare first, in parentheses: where((k & 1) != 0, a, b)."
         raise TraceError(f"where needs a condition (bool) first, but got {condition.type}", advice=advice)
-    type_ = common_type(trace, (yes, no))
-    met, order = meet((condition, yes, no))
-    space = meeting_space(trace, met)
-    chosen = [convert(trace, o, t, space) for o, t in zip(met, (BOOL, type_, type_), strict=True)]
-    return trace.emit(lambda pool: pool.arith("select", *(t.index for t in chosen))).in_order(order)
+    like = alike(trace, (yes, no))
+    if like is not None and (condition.space, condition.order) == (like.space, like.order):
+        chosen, order = [condition, *made_alike(trace, (yes, no), like)], like.order
+    else:
+        type_ = common_type(trace, (yes, no))
+        met, order = meet((condition, yes, no))
+        space = meeting_space(trace, met)
+        chosen = [convert(trace, o, t, space) for o, t in zip(met, (BOOL, type_, type_), strict=True)]
+    return trace.emit(lambda pool: pool.arith("select", *[t.index for t in chosen]), order)
 
 
 def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
@@ -254,52 +267,6 @@ def _wide_integer(type_: StorageType) -> StorageType:
     return type_ if type_.bits == 64 else I64
 
 
-def offsets_of(trace: Trace, key: object, space: Space | None = None) -> tuple[int, ...]:
-    """The offsets of a subscript as whole numbers, one per axis of `space`, the machine's own if None."""
-    parts = key if isinstance(key, tuple) else (key,)
-    text = trace.text_here("this read")
-    if any(isinstance(p, slice) for p in parts):
-        raise TraceError(
-            f"{text} takes a part of an array, but a value is defined in every cell",
-            advice="Write u[+1] for the next cell and u[-1] for the one before.",
-        )
-    offsets = tuple(whole_number(p, f"{text}: an offset") for p in parts)
-    if space is None or space in (trace.grid, trace.space):
-        trace.need_offsets(len(offsets), text)
-    else:
-        need_own_offsets(space, len(offsets), text)
-    return offsets
-
-
-def need_own_offsets(space: Space, count: int, text: str) -> None:
-    """Refuse another number of offsets than a value of some of the machine's axes takes."""
-    if count != space.rank:
-        raise TraceError(
-            f"{text} has {count} offset{'s' * (count != 1)}, but the value has the axes {space.axis_names} alone",
-            advice=f"Write {space.rank}, one for each of them, or .at(+1, axis) to name the axis.",
-        )
-
-
-def whole_or_none(value: object) -> int | None:
-    """The value as an int if it is a whole number known while tracing."""
-    if isinstance(value, (bool, Term)):
-        return None
-    try:
-        return python_operator.index(value)  # type: ignore[arg-type]  # TypeError if it has no index
-    except (TypeError, TraceError):  # a traced value says what it is not with a TraceError
-        return None
-
-
-def whole_number(value: object, what: str) -> int:
-    """A constant offset. Raises TraceError for anything that is not a whole number known while tracing."""
-    number = whole_or_none(value)
-    if number is None:
-        raise no_offset(value, what)
-    if abs(number) > FARTHEST:
-        raise TraceError(f"{what} of {show_number(number)} cells is too far", advice=f"Stay within {FARTHEST} cells.")
-    return number
-
-
 def need_distance(given: Operand, what: str) -> None:
     """Raise TraceError for a number that is no distance of two cells; one that is traced is known only in a run."""
     if not isinstance(given, Term) and (isinstance(given, bool) or not 0 < given < math.inf):
@@ -318,7 +285,8 @@ def read(operand: Term, offsets: tuple[int, ...]) -> Term:
             f"{operand.trace.text_here()} reads a neighbour, but {_elements(operand.trace)} have none",
             advice=f"Leave the offset out; index(0) and index(1) number {_elements(operand.trace)}.",
         )
-    need_own_offsets(operand.space, len(offsets), operand.trace.text_here("this read"))
+    if len(offsets) != operand.space.rank:
+        need_own_offsets(operand.space, len(offsets), operand.trace.text_here("this read"))
     return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
 
 

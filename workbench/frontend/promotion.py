@@ -107,10 +107,12 @@ def constant(trace: Trace, value: Number, type_: StorageType, space: Space) -> T
         if not isinstance(value, bool):
             raise TraceError(f"{value!r} is not true or false", advice="Write True or False, or compare: x > 0.")
     elif type_.is_integer:
-        info = np.iinfo(type_.numpy)
-        if isinstance(value, float) or not int(info.min) <= value <= int(info.max):
+        low, high = (
+            (0, 2**type_.bits - 1) if type_.kind == "uint" else (-(2 ** (type_.bits - 1)), 2 ** (type_.bits - 1) - 1)
+        )
+        if isinstance(value, float) or not low <= value <= high:
             raise TraceError(
-                f"{show_number(value)} does not fit {type_}, which holds whole numbers from {info.min} to {info.max}",
+                f"{show_number(value)} does not fit {type_}, which holds whole numbers from {low} to {high}",
                 advice='Use a wider type: astype(x, "i64"), or a smaller number.',
             )
         value = int(value)
@@ -137,8 +139,11 @@ def _rounded(value: Number, type_: StorageType) -> float:
         wide = float(value)
     except OverflowError:
         wide = math.nan
-    with np.errstate(over="ignore"):
-        rounded = wide if type_.is_record else float(type_.numpy.type(wide))
+    if type_.is_record or type_ == F64:
+        rounded = wide
+    else:
+        with np.errstate(over="ignore"):
+            rounded = float(type_.numpy.type(wide))
     if math.isinf(rounded) != (isinstance(value, float) and math.isinf(value)) or (
         math.isnan(rounded) and not isinstance(value, float)
     ):
@@ -220,6 +225,36 @@ def _type_of_numbers(trace: Trace, numbers: Sequence[Number]) -> StorageType:
     if all(isinstance(n, bool) for n in numbers):
         return BOOL
     return trace.float_type if any(isinstance(n, float) for n in numbers) else I64
+
+
+def alike(trace: Trace, operands: Sequence[Operand]) -> Term | None:
+    """The value whose type and axes the others have or take as they are, as most do; None where there is more to do.
+
+    Globals of its type do, and numbers that it holds: what `common_type`, `meet` and `unify` find, found sooner.
+    """
+    terms = [o for o in operands if isinstance(o, Term)]
+    first = next((term for term in terms if term.is_local), terms[0] if terms else None)
+    if first is None:
+        return None
+    node, order = first.node, first.order
+    type_ = node.value_type
+    numbers = (int, float) if type_.is_float else (int,) if type_.is_integer else ()
+    if len(terms) < len(operands) and any(type(o) not in numbers for o in operands if not isinstance(o, Term)):
+        return None
+    if trace.positions is not None and (order is None or len(set(order)) < len(order) or (node.is_local and not order)):
+        return None
+    for each in terms:
+        other = each.node
+        is_like = other.space == node.space and each.order == order
+        if other.type != type_ or not (is_like or (other.is_global and not each.order)):
+            return None
+    return first
+
+
+def made_alike(trace: Trace, operands: Sequence[Operand], like: Term) -> list[Term]:
+    """The operands, numbers as constants, for a value that `alike` has found."""
+    type_, space = like.type, like.space
+    return [spread(o, space) if isinstance(o, Term) else constant(trace, o, type_, space) for o in operands]
 
 
 def convert(trace: Trace, operand: Operand, type_: StorageType, space: Space) -> Term:

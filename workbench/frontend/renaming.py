@@ -113,10 +113,7 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             made = pool.broadcast(only_element(pool, inner), space) if is_one else pool.replicate(inner, space)
         case _:
             made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
-    for name in node.names:
-        pool.annotate(made, name=name)
-    for span in node.spans:
-        pool.annotate(made, span=span)
+    pool.mark_as(made, node)
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.dimension import need_dim
-from workbench.frontend.operations import whole_or_none
+from workbench.frontend.offsets import whole_or_none
 from workbench.frontend.tensors import (
     MOST_COMPONENTS,
     Index,

@@ -15,7 +15,7 @@ from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.dimension import need_dim
 from workbench.frontend.misuse import refuse_distance
 from workbench.frontend.numpy_names import need_meaning
-from workbench.frontend.operations import whole_or_none
+from workbench.frontend.offsets import whole_or_none
 from workbench.frontend.parts import declared, neighbour, source_of
 from workbench.frontend.trace import current_trace, is_tracing, show_dim, text_here
 from workbench.frontend.value import Value

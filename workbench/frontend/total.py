@@ -9,7 +9,8 @@ from typing import NoReturn
 
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
-from workbench.frontend.operations import apply, check_storable, where, whole_or_none
+from workbench.frontend.offsets import whole_or_none
+from workbench.frontend.operations import apply, check_storable, where
 from workbench.frontend.promotion import cast_term, constant, convert, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, unpacked
 from workbench.frontend.short_range import fold_near

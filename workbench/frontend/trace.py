@@ -25,7 +25,7 @@ from workbench.graph import (
     While,
     grid_space,
 )
-from workbench.graph.marks import NO_HINT
+from workbench.graph.marks import NO_HINT, NOWHERE
 from workbench.graph.spaces import NamedExtent
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -179,8 +179,8 @@ class Trace:
         self._turns = 0
         self._operations = 0
 
-    def emit(self, build: Callable[[KernelBuilder], int]) -> Term:
-        """Add the nodes that `build` makes and mark them with the place in the cell."""
+    def emit(self, build: Callable[[KernelBuilder], int], order: tuple[Axis | None, ...] | None = None) -> Term:
+        """Add the nodes that `build` makes and mark them with the place in the cell; order: that of the term."""
         before = len(self.pool)
         self._operations += 1
         if before > MOST_NODES or self._operations > MOST_OPERATIONS:  # equal values are shared: count both
@@ -189,12 +189,11 @@ class Trace:
                 f"the cell made more than {limit:,} operations", advice="End the loop or recursion sooner."
             )
         index = build(self.pool)
-        place = self.source.here()
-        if place is not None:
-            span = self.source.span(place)
-            for made in range(min(before, index), len(self.pool)) if index >= before else (index,):
+        span = self.source.span_here()
+        if span is not None:
+            for made in range(before, len(self.pool)) if index >= before else (index,):
                 self.pool.annotate(made, span=span)
-        return Term(self, index)
+        return Term(self, index, order)
 
     def begin_called(self, space: Space) -> None:
         """Let the cell be one without steps, whose axes are no grid's; no Local stands above."""
@@ -225,8 +224,7 @@ class Trace:
 
     def here(self) -> Span:
         """Where the cell is, Span(0) outside it."""
-        place = self.place()
-        return Span(0) if place is None else self.source.span(place)
+        return self.source.span_here() or NOWHERE
 
     def place(self) -> SourceRange | None:
         """The place in the cell being executed."""

@@ -13,17 +13,16 @@ from workbench.frontend.attribute_misuse import no_attribute, not_stored
 from workbench.frontend.elements import element, is_array, lengths, parts_of
 from workbench.frontend.named_axes import matrix_product, method
 from workbench.frontend.numpy_names import call_function, call_ufunc
+from workbench.frontend.offsets import offsets_of, whole_number
 from workbench.frontend.operations import (
     apply,
     astype,
     bits,
-    offsets_of,
     parse_type,
     power,
     read,
     storable,
     trace_of,
-    whole_number,
 )
 from workbench.frontend.populations import as_source
 from workbench.frontend.trace import Operand, Term, current_trace

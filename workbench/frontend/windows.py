@@ -28,14 +28,14 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     offset may be read; a computed array is stored first.
     """
     trace = current_trace("windows")
-    text = trace.text_here("windows")
     if not callable(f):
+        text = trace.text_here("windows")
         raise TraceError(f"{text}: no function is given", advice="Write windows(lambda w: w[+1] - w[-1], xs).")
     given: list[Operand] = [operand(each) for each in (xs if isinstance(xs, tuple | list) else (xs,))]
     order: tuple[Axis | None, ...] | None = None
     if trace.positions is not None:
         given, order = trace.positions.meet(given)
-    seen = [_Window(trace, _array(each, text), boundary) for each in given]
+    seen = [_Window(trace, _array(trace, each), boundary) for each in given]
     made = operand(f(*seen))
     first = seen[0].term
     if not isinstance(made, Term):
@@ -45,10 +45,12 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     return wrap(made if made.order else made.in_order(order))
 
 
-def _array(given: Operand, text: str) -> Term:
+def _array(trace: Trace, given: Operand) -> Term:
     if not isinstance(given, Term) or not given.is_local or not (given.order or is_array(given.space)):
+        text = trace.text_here("windows")
         raise TraceError(f"{text}: no array is given", advice="Give an array; of a field write u[+1].")
     if None in order_of(given):
+        text = trace.text_here("windows")
         raise TraceError(f"{text}: an axis is made by None", advice="Give the array without it.")
     return given
 
@@ -75,13 +77,13 @@ class _Window:
     def __getitem__(self, key: object) -> Value:
         """The neighbour at these offsets, one for each axis."""
         axes = order_of(self.term) or self.term.space.axes
-        text = self.trace.text_here("a window")
         parts = parts_of(key)
         try:
             offsets = tuple(whole(part) for part in parts if not isinstance(part, bool))  # type: ignore[arg-type]  # refused
         except TypeError:
             offsets = ()
         if len(offsets) != len(axes) or len(parts) != len(axes):
+            text = self.trace.text_here("a window")
             raise TraceError(
                 f"{text} is no neighbour in an array of {len(axes)} ax{'i' if len(axes) == 1 else 'e'}s",
                 advice=f"Give a whole number for each axis: w[{', '.join(['-1'] + ['0'] * (len(axes) - 1))}].",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from functools import cache
 
 from workbench.errors import GraphError
 from workbench.graph.graph import Kernel
@@ -31,7 +31,7 @@ from workbench.graph.instructions import (
     Shift,
     Store,
 )
-from workbench.graph.marks import Hint, Span
+from workbench.graph.marks import NO_HINT, Hint, Span, joined
 from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, Operator, accepts, result_type
 from workbench.graph.ranks import MOST_BITS
 from workbench.graph.region import check_combiner, check_loop, loop_type
@@ -273,11 +273,12 @@ class KernelBuilder:
             if types[0] != BOOL:
                 raise GraphError(f"select needs a bool condition, not {types[0]}", advice="Compare first.")
             types = types[1:]
-        if len(set(types)) != 1 or types[0] is None or not accepts(row, types[0]):
+        if types[0] is None or types.count(types[0]) != len(types) or not accepts(row, types[0]):
             raise GraphError(
                 f"{operator} does not take {', '.join(map(str, types))}", advice="Cast the operands to one legal type."
             )
-        if len({n.space for n in nodes}) != 1:
+        spaces = [n.space for n in nodes]
+        if spaces.count(spaces[0]) != len(spaces):
             if any(n.is_global for n in nodes):
                 raise GraphError(f"{operator} mixes a Global and a Local", advice="Broadcast the Global first.")
             raise GraphError(
@@ -285,11 +286,12 @@ class KernelBuilder:
                 advice="Replicate what has fewer axes first.",
             )
         result = BOOL if row.rule == "bool" else types[0]
+        instruction = _arith(operator)
         if operator in COMMUTATIVE and not types[0].is_record:
-            turned = self._known.get((Arith(operator), operands[::-1], result, nodes[0].space))
+            turned = self._known.get((instruction, operands[::-1], result, spaces[0]))
             if turned is not None:
                 return turned
-        return self._add(Arith(operator), operands, result, nodes[0].space)
+        return self._add(instruction, operands, result, spaces[0])
 
     def _paired(self, row: Operator, nodes: Sequence[Node], operands: Sequence[int]) -> int:
         """What makes a pair, or takes one apart; of a pair that is made here its operand."""
@@ -336,14 +338,21 @@ class KernelBuilder:
         self, index: int, *, name: str | None = None, span: Span | None = None, hint: Hint | None = None
     ) -> None:
         """Add a name, a place in the cell or a hint; contradictory allocations are the front end's error to report."""
+        names, spans = () if name is None else (name,), () if span is None else (span,)
+        self._mark(index, names, spans, hint or NO_HINT)
+
+    def mark_as(self, index: int, node: Node) -> None:
+        """Add the names and places of another node, whose value this one is; not its hint."""
+        self._mark(index, node.names, node.spans, NO_HINT)
+
+    def _mark(self, index: int, names: Sequence[str], spans: Sequence[Span], hint: Hint) -> None:
         node = self._nodes[index]
-        if name is not None and name not in node.names:
-            node = replace(node, names=(*node.names, name))
-        if span is not None and span not in node.spans:
-            node = replace(node, spans=(*node.spans, span))
-        if hint is not None:
-            node = replace(node, hint=hint.over(node.hint))
-        self._nodes[index] = node
+        names = joined(node.names, names)
+        spans = joined(node.spans, spans)
+        if names is node.names and spans is node.spans and hint is NO_HINT:
+            return
+        hint = node.hint if hint is NO_HINT else hint.over(node.hint)
+        self._nodes[index] = Node(node.instruction, node.operands, node.type, node.space, names, spans, hint)
 
     def finish(self, name: str) -> Kernel:
         """The kernel with every node made so far (dead ones too; simplification drops them)."""
@@ -369,6 +378,9 @@ class KernelBuilder:
         if not node.is_local:
             raise GraphError(f"{what} needs a Local value", advice="Pass a value that has one number per cell.")
         return node
+
+
+_arith = cache(Arith)  # one of each operator: what is the same object is soon found equal
 
 
 def _space(node: Node) -> Space:

@@ -32,6 +32,9 @@ class Kernel:
     nodes: tuple[Node, ...]
     space: Space
 
+    def __hash__(self) -> int:
+        return _hash(self)  # found once: graphs and plans are looked up by thousands of nodes
+
     def keys(self) -> tuple[str, ...]:
         """Structural hash of each node, 16 hex digits (`workbench.graph.keys`); not of names, spans or hints."""
         return _keys(self)
@@ -56,6 +59,11 @@ class Kernel:
     def find(self, name: str) -> int | None:
         """The last node that carries the user's name, or None."""
         return next((i for i in range(len(self.nodes) - 1, -1, -1) if name in self.nodes[i].names), None)
+
+
+@by_identity(size=_KEPT_KERNELS)
+def _hash(kernel: Kernel) -> int:
+    return hash((kernel.name, kernel.nodes, kernel.space))
 
 
 @by_identity(size=_KEPT_KERNELS)

@@ -26,10 +26,10 @@ class Imm:
 
     # 0.0 == -0.0 and NaN != NaN under Python equality, yet they are different or equal constants: compare the text.
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Imm) and repr(self.value) == repr(other.value)
+        return isinstance(other, Imm) and (self.value is other.value or repr(self.value) == repr(other.value))
 
     def __hash__(self) -> int:
-        return hash(repr(self.value))
+        return hash(self.value) if self.value == self.value else 0  # NaN has a hash for each object
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +239,12 @@ class Node:
     @property
     def is_global(self) -> bool:
         """Whether the node produces a Global."""
-        return self.space is not None and self.space.is_global
+        return self.space is not None and not self.space.axes
 
     @property
     def is_local(self) -> bool:
         """Whether the node produces a Local."""
-        return self.space is not None and not self.space.is_global
+        return self.space is not None and bool(self.space.axes)
 
     @property
     def value_type(self) -> StorageType:

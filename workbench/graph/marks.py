@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,12 @@ class Hint:
 
 
 NO_HINT = Hint()
+Mark = TypeVar("Mark")
+
+
+def joined(known: tuple[Mark, ...], others: Iterable[Mark]) -> tuple[Mark, ...]:
+    """Return those known, and behind them the others that are none of them; the same tuple where there are no such."""
+    for each in others:
+        if each not in known:
+            known = (*known, each)
+    return known

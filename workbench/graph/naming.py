@@ -310,7 +310,17 @@ def _arithmetic(kernel: Kernel, node: Node, operator: str, depth: int, outermost
 
 
 def _operand(kernel: Kernel, node: Node, position: int, depth: int) -> str:
-    return _formula(kernel, node.operands[position], depth)
+    index, known = node.operands[position], _formulas(kernel)
+    text = known.get((index, depth))
+    if text is None:
+        text = known[index, depth] = _formula(kernel, index, depth)
+    return text
+
+
+@by_identity(size=8)
+def _formulas(kernel: Kernel) -> dict[tuple[int, int], str]:  # whose they are
+    """What values are as operands, by number and depth, as far as it is known: formulas have parts in common."""
+    return {}
 
 
 def offset_text(offset: tuple[int, ...]) -> str:

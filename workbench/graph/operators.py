@@ -328,15 +328,15 @@ def result_type(operator: Operator, types: Sequence[StorageType], stated: Storag
 
 def accepts(operator: Operator, type_: StorageType) -> bool:
     """Whether an operand of this type is legal."""
-    if type_.is_pair or operator.rule in PAIR_RULES:
+    if type_.members or operator.rule in PAIR_RULES:
         return type_.is_pair and operator.rule in ("first", "second")
-    if type_.is_record and operator.name not in _OF_RECORDS:
+    if len(type_.parts) > 1 and operator.name not in _OF_RECORDS:
         return False
     match operator.kinds:
-        case "any":
-            return True
         case "number":
             return type_.is_float or type_.is_integer
+        case "any":
+            return True
         case "integer":
             return type_.is_integer
         case "float":

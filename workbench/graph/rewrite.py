@@ -32,7 +32,7 @@ from workbench.graph.instructions import (
     Shift,
     Store,
 )
-from workbench.graph.marks import Hint
+from workbench.graph.marks import NO_HINT, Hint
 from workbench.graph.spaces import Space
 from workbench.graph.statics import Static
 
@@ -46,6 +46,10 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
     Types and spaces are found anew from the operands, so a rule that changes a Load's type changes all below it.
     """
     match node.instruction:
+        case Arith("cast"):  # Ariths first: most nodes are some
+            return builder.cast(operands[0], node.value_type)
+        case Arith(operator):
+            return builder.arith(operator, *operands)
         case Imm() | Load() | LoadIndex() | LoadSize() as leaf:
             return _leaf(builder, node, leaf)
         case Store(name):
@@ -57,10 +61,6 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return _of_many(builder, collective, operands)
         case Broadcast() | Replicate() | Gather() | Shift() as reading:
             return _of_one(builder, reading, operands)
-        case Arith("cast"):
-            return builder.cast(operands[0], node.value_type)
-        case Arith(operator):
-            return builder.arith(operator, *operands)
         case Loop(body, result):
             return builder.loop(body, result, operands)
         case Extend(sides):
@@ -128,12 +128,15 @@ def rewrite_kernel(kernel: Kernel, space: Space, statics: Sequence[Static], rule
     for index in live_nodes(kernel):
         node = kernel.nodes[index]
         made = new[index] = rule(builder, node, tuple(new[i] for i in node.operands))
-        for name in node.names:
-            builder.annotate(made, name=name)
-        for span in node.spans:
-            builder.annotate(made, span=span)
-        builder.annotate(made, hint=merged_hint(builder.node(made), node))
+        mark(builder, made, node)
     return drop_dead(builder.finish(kernel.name))
+
+
+def mark(builder: KernelBuilder, index: int, node: Node) -> None:
+    """Let a value have the names, spans and hint of the node whose value it is; GraphError as for `merged_hint`."""
+    builder.mark_as(index, node)
+    if node.hint != NO_HINT:
+        builder.annotate(index, hint=merged_hint(builder.node(index), node))
 
 
 def merged_hint(one: Node, other: Node) -> Hint:

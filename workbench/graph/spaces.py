@@ -48,12 +48,18 @@ class Axis:
     extent: Extent
     kind: Literal["grid", "array"] = "grid"
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # which Python keeps: axes are parts of keys of thousands of nodes
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
     """The cells of a value; rank 0 is a Global (one value), otherwise a Local (one value per cell)."""
 
     axes: tuple[Axis, ...]
+
+    def __hash__(self) -> int:
+        return hash(self.axes[-1].name) + len(self.axes) if self.axes else 0  # enough to tell a program's few apart
 
     @property
     def rank(self) -> int:

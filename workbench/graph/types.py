@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,7 @@ class StorageType:
     @property
     def numpy(self) -> np.dtype[Any]:
         """NumPy dtype: of the component, or of a record with the parts as its fields, laid out as a struct of C is."""
-        if self.members:
-            fields = [(name, each.numpy) for name, each in zip(PAIR_PARTS, self.members, strict=True)]
-            return np.dtype(fields, align=True)
-        if self.is_record:
-            return np.dtype(list(zip(self.parts, self.components, strict=True)))
-        return np.dtype(self.components[0])
+        return _numpy_of(self)
 
     @property
     def is_record(self) -> bool:
@@ -68,8 +64,21 @@ class StorageType:
         """Whether arithmetic wraps; bool is not an integer."""
         return self.kind in ("int", "uint")
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # which Python keeps: types are parts of keys of thousands of nodes
+
     def __str__(self) -> str:
         return self.name
+
+
+@cache
+def _numpy_of(type_: StorageType) -> np.dtype[Any]:
+    if type_.members:
+        fields = [(name, each.numpy) for name, each in zip(PAIR_PARTS, type_.members, strict=True)]
+        return np.dtype(fields, align=True)
+    if type_.is_record:
+        return np.dtype(list(zip(type_.parts, type_.components, strict=True)))
+    return np.dtype(type_.components[0])
 
 
 PAIR_PARTS = ("first", "second")

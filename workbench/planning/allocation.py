@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from workbench.errors import PlanError
 from workbench.graph import (
@@ -19,6 +19,8 @@ from workbench.planning.emission import gathered_by
 from workbench.planning.estimate import Estimate
 from workbench.planning.kernel_plan import Storage
 from workbench.planning.search import Found, cheapest_allocation
+
+AllocationSearch = Callable[[Estimate, Sequence[Storage | None]], Found]
 
 
 def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
@@ -64,7 +66,11 @@ def _needed_as_arrays(kernel: Kernel) -> dict[int, str]:
 
 
 def choose_allocation(
-    kernel: Kernel, choices: ValueChoices, estimates: Sequence[Estimate] = (), unrolled: Collection[int] = ()
+    kernel: Kernel,
+    choices: ValueChoices,
+    estimates: Sequence[Estimate] = (),
+    unrolled: Collection[int] = (),
+    search: AllocationSearch | None = None,
 ) -> tuple[Found, tuple[str, ...]]:
     """Decide the storage of every node; also return why it is forced ("" where it was free).
 
@@ -74,6 +80,8 @@ def choose_allocation(
     cannot be honoured.
 
     Values hinted `rolling` are Manifest; those in `unrolled`, which `plan_graph` found not to roll, are Delayed.
+
+    search: finds what `cheapest_allocation` finds, that itself if None.
 
     The preset "cost" takes the cheapest allocation that it finds by `estimates` of the steps: first that of the plain
     step, then, with its values decided, the observed one (workbench.planning.search). Of small programs tried in all
@@ -92,7 +100,7 @@ def choose_allocation(
         if asked is not None and storage is not None:
             _refuse_unless_met(kernel, index, asked, (storage, reason))
         wanted.append(storage if storage is not None else asked)
-    return _fill_in(wanted, choices, estimates), tuple(reason for _, reason in forced)
+    return _fill_in(wanted, choices, estimates, search or cheapest_allocation), tuple(reason for _, reason in forced)
 
 
 def asks_to_roll(kernel: Kernel, choices: ValueChoices) -> frozenset[int]:
@@ -115,7 +123,9 @@ def hint_reasons(kernel: Kernel, choices: ValueChoices, storage: Sequence[Storag
     return found
 
 
-def _fill_in(wanted: list[Storage | None], choices: ValueChoices, estimates: Sequence[Estimate]) -> Found:
+def _fill_in(
+    wanted: list[Storage | None], choices: ValueChoices, estimates: Sequence[Estimate], search: AllocationSearch
+) -> Found:
     match choices.preset:
         case "as_delayed":
             return Found(tuple(s or Storage.DELAYED for s in wanted))
@@ -124,7 +134,7 @@ def _fill_in(wanted: list[Storage | None], choices: ValueChoices, estimates: Seq
         case "cost":
             ended = False
             for estimate in estimates:
-                found = cheapest_allocation(estimate, wanted)
+                found = search(estimate, wanted)
                 ended = ended or found.ended
                 pairs = enumerate(zip(found.storage, wanted, strict=True))
                 wanted = [s if i in estimate.live else w for i, (s, w) in pairs]

@@ -18,8 +18,7 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.instructions import Node, needs_array, traits_of
-from workbench.graph.marks import NO_HINT
-from workbench.graph.rewrite import copy, drop_dead, merged_hint
+from workbench.graph.rewrite import copy, drop_dead, mark
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
 from workbench.planning.reach import Offset, rank_of
@@ -54,6 +53,8 @@ class _Formulas:
 
 
 def _shared(graph: Graph, kernel: Kernel) -> Kernel:
+    if not any(isinstance(node.instruction, Shift) for node in kernel.nodes):
+        return kernel  # equal formulas at one cell are one node as they are made
     formulas = _find_formulas(kernel)
     instead: dict[int, int] = {}
     for shared, members in formulas.members.items():
@@ -142,7 +143,7 @@ def _rebuilt(graph: Graph, kernel: Kernel, places: Sequence[_Place], instead: di
             new[index] = _beside(builder, node, new[needed[0]], (places[index], places[needed[0]]))
         else:
             new[index] = copy(builder, node, tuple(new[o] for o in node.operands))
-            _annotate(builder, new[index], node)
+            mark(builder, new[index], node)
     return drop_dead(builder.finish(kernel.name))
 
 
@@ -152,14 +153,6 @@ def _beside(builder: KernelBuilder, node: Node, kept: int, places: tuple[_Place,
     assert here is not None
     assert there is not None
     made = builder.shift(kept, [a - b for a, b in zip(here, there, strict=True)])
-    _annotate(builder, kept, replace(node, names=()))
-    _annotate(builder, made, replace(node, hint=NO_HINT))
+    mark(builder, kept, replace(node, names=()))
+    builder.mark_as(made, node)
     return made
-
-
-def _annotate(builder: KernelBuilder, index: int, node: Node) -> None:
-    for name in node.names:
-        builder.annotate(index, name=name)
-    for span in node.spans:
-        builder.annotate(index, span=span)
-    builder.annotate(index, hint=merged_hint(builder.node(index), node))

@@ -11,6 +11,7 @@ from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
 from workbench.planning.kernel_plan import Chain, KernelPlan, Margins, Storage
 from workbench.planning.plan import GlobalSlot, Slot
+from workbench.planning.remembered import AllocationStore
 from workbench.planning.schedules.stepwise import Order
 
 
@@ -48,7 +49,7 @@ class KernelDraft:
 class Draft:
     """Graph and choices, and what the passes so far have decided.
 
-    follows_chains: whether the backend can run loops together.
+    follows_chains: whether the backend can run loops together. allocations: where what a search found is kept.
     """
 
     graph: Graph
@@ -58,6 +59,7 @@ class Draft:
     slots: tuple[Slot, ...] = ()
     global_slots: tuple[GlobalSlot, ...] = ()
     planned: tuple[KernelPlan, ...] = ()
+    allocations: AllocationStore | None = None
 
     @property
     def together(self) -> bool:

@@ -103,7 +103,7 @@ class Estimate:
         through_fills: bool = False,
     ) -> None:
         self.kernel, self.margins, self.live = kernel, margins, live
-        self.together, self.through_fills = together, through_fills
+        self.copies, self.together, self.through_fills = tuple(copies), together, through_fills
         self.dim = kernel.space.rank
         every = [axes_of(n.space, kernel.space) for n in kernel.nodes]
         if any(every):

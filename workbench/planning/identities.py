@@ -7,6 +7,7 @@ Only what IEEE 754 allows. x + 0.0 is not x, because -0.0 + 0.0 is +0.0; x + (-0
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from math import copysign
 
 import numpy as np
@@ -17,14 +18,14 @@ from workbench.graph.operators import PAIR_RULES, cast
 from workbench.graph.types import BOOL
 
 
-def fold(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int | None:
+def fold(builder: KernelBuilder, node: Node, makers: Sequence[Node]) -> int | None:
     """Return the constant that an exact operator makes of constants, by the table's own NumPy meaning; else None.
 
-    Operators with a bound in ulp are left to the backend, so that a plan cannot change their rounding.
+    makers: the nodes of the operands. Operators with a bound in ulp are left to the backend, so that a plan cannot
+    change their rounding.
     """
     assert isinstance(node.instruction, Arith)
     row = OPERATORS[node.instruction.operator]
-    makers = [builder.node(o) for o in operands]
     if row.ulp or not all(isinstance(m.instruction, Imm) for m in makers):
         return None
     if row.rule in PAIR_RULES or node.value_type.is_record or any(m.value_type.is_record for m in makers):
@@ -43,23 +44,28 @@ def fold(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int |
     return builder.imm(result.astype(type_.numpy).item(), type_, space)
 
 
-def identity(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int | None:
-    """Return the value that the operator always gives for these operands, if that is one of them; else None."""
+def identity(builder: KernelBuilder, node: Node, operands: tuple[int, ...], makers: Sequence[Node]) -> int | None:
+    """Return the value that the operator always gives for these operands, if that is one of them; else None.
+
+    makers: the nodes of the operands.
+    """
     assert isinstance(node.instruction, Arith)
     operator = node.instruction.operator
-    if any(builder.node(o).value_type.is_record for o in operands):  # x + 0 and x * 1 turn -0.0 into 0.0
+    if any(maker.value_type.is_record for maker in makers):  # x + 0 and x * 1 turn -0.0 into 0.0
         return None
-    constants = [_constant(builder, o) for o in operands]
     if len(operands) == 1:
         return _involution(builder, operator, operands[0])
+    constants = [maker.instruction.value if isinstance(maker.instruction, Imm) else None for maker in makers]
     if operator == "select":
         return _select(constants[0], operands)
     if len(operands) > 2:
         return None
-    is_float = builder.node(operands[0]).value_type.is_float
     left, right = operands
     if left == right and operator in ("minimum", "maximum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"):
         return left
+    if constants == [None, None]:
+        return None
+    is_float = makers[0].value_type.is_float
     if _is_neutral(operator, constants[1], is_float, right=True):
         return left
     if _is_neutral(operator, constants[0], is_float, right=False):
@@ -67,11 +73,6 @@ def identity(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> i
     if operator == "multiply" and not is_float and 0 in constants:
         return operands[constants.index(0)]
     return None
-
-
-def _constant(builder: KernelBuilder, value: int) -> bool | int | float | None:
-    instruction = builder.node(value).instruction
-    return instruction.value if isinstance(instruction, Imm) else None
 
 
 def _is_neutral(operator: str, constant: bool | int | float | None, is_float: bool, *, right: bool) -> bool:

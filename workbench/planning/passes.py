@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from workbench.amounts import counted
 from workbench.errors import PlanError
@@ -22,6 +23,7 @@ from workbench.planning.kernel_plan import Storage
 from workbench.planning.memory import aliased_extends
 from workbench.planning.plan import Plan
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
+from workbench.planning.remembered import AllocationStore, remembered_allocation
 from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
@@ -45,13 +47,15 @@ def plan_graph(
     choices: Choices | None = None,
     *,
     follows_chains: bool = True,
+    allocations: AllocationStore | None = None,
 ) -> Plan:
     """Return the plan of a graph under choices: all PASSES in order.
 
-    follows_chains: whether the plan is for a backend that can run loops together. Raises PlanError if choices or hints
+    follows_chains: whether the plan is for a backend that can run loops together. allocations: where long searches for
+    what to store are kept, which find the same each time; nowhere if None. Raises PlanError if choices or hints
     cannot be honoured, or where a field is read outside without a rule.
     """
-    draft = Draft(graph, choices or Choices(), follows_chains)
+    draft = Draft(graph, choices or Choices(), follows_chains, allocations=allocations)
     check_choices(draft.choices.plan)
     _refuse_more_padding_than_axes(draft)
     checking = is_checking()
@@ -112,7 +116,10 @@ def _allocation(draft: Draft) -> Draft:
             each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
         searches = draft.choices.plan.values.preset == "cost"
         estimates = _estimates(each, draft.together, draft.through_fills) if searches else ()
-        found, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
+        search, program = None, f"{draft.graph.name}/{each.kernel.name}"
+        if draft.allocations is not None:
+            search = partial(remembered_allocation, draft.allocations, program)
+        found, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled, search)
         kernels.append(replace(each, storage=found.storage, forced=forced, search_ended=found.ended))
     return replace(draft, kernels=tuple(kernels))
 

@@ -89,6 +89,9 @@ class Plan:
     schedule: str = "stepwise"
     strided: tuple[StridedField, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash((self.graph, self.choices))  # all else follows from these, and from whether chains are followed
+
     def __str__(self) -> str:
         """The stable text form: equal plans give equal text."""
         space = self.graph.space

@@ -87,6 +87,8 @@ def find_margins(kernel: Kernel, live: frozenset[int]) -> tuple[Margins, ...]:
     needed equally far whether it is stored or recomputed.
     """
     margins = [no_margins(rank_of(kernel, index)) for index in range(len(kernel.nodes))]
+    if not any(isinstance(kernel.nodes[index].instruction, Shift) for index in live):
+        return tuple(margins)  # nothing else asks for a cell beside
     for index in sorted(live, reverse=True):
         node = kernel.nodes[index]
         for operand, needed in zip(node.operands, demands(kernel, index, margins[index]), strict=True):

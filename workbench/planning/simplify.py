@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.graph import (
@@ -114,17 +114,16 @@ def _without_extend(builder: KernelBuilder, value: int) -> int:
 
 
 def _arith(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
-    for shortcut in (fold, identity):
-        found = shortcut(builder, node, operands)
-        if found is not None:
-            return found
-    return _hoisted(builder, node, operands)
+    makers = [builder.node(o) for o in operands]
+    found = fold(builder, node, makers)
+    if found is None:
+        found = identity(builder, node, operands, makers)
+    return _hoisted(builder, node, operands, makers) if found is None else found
 
 
-def _hoisted(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
+def _hoisted(builder: KernelBuilder, node: Node, operands: tuple[int, ...], makers: Sequence[Node]) -> int:
     """Compute what is the same in every cell once, as a Global, if the operator is exact."""
     assert isinstance(node.instruction, Arith)
-    makers = [builder.node(o) for o in operands]
     uniform = all(traits_of(m.instruction).uniform and m.is_local for m in makers)
     if not uniform or OPERATORS[node.instruction.operator].ulp:
         return copy(builder, node, operands)
@@ -147,6 +146,8 @@ def _drop_extends(graph: Graph) -> Graph:
 
 
 def _without_needless(kernel: Kernel) -> Kernel:
+    if not any(isinstance(node.instruction, Extend) for node in kernel.nodes):
+        return kernel
     margins = find_margins(kernel, live_nodes(kernel))
     instead: dict[int, int] = {}
     nodes = []

@@ -159,8 +159,5 @@ class _Places:
                 return _Places(builder, tuple(kept)).of(node.operands[0])
             case _:
                 return builder.gather(value, self.indices)
-        for name in node.names:
-            builder.annotate(made, name=name)
-        for span in node.spans:
-            builder.annotate(made, span=span)
+        builder.mark_as(made, node)
         return made

@@ -108,29 +108,30 @@ class Walking:
         numbers: dict[int, int] = {}
         work, count = 0.0, 0
         evaluated = [] if group.takes else list(group.manifest)
-        roots = iter(evaluated)
-        waiting = [-index for index in bits]
-        heapify(waiting)
+        roots, left = iter(evaluated), len(below)
+        waiting = bytearray(left)  # a mark for each node that waits: the last one is found faster than by a heap
+        for index in bits:
+            waiting[index] = 1
         # Roots by their formulas, then what they need, consumers first: a node's uses are known when it is its turn.
         while True:
             index = next(roots, -1)
             if index >= 0:
                 where = here
-            elif waiting:
-                index = -heappop(waiting)
+            else:
+                left = index = waiting.rfind(1, 0, left)
+                if index < 0:
+                    break
                 where = bits[index]
                 stored = storage[index]
                 if stored is manifest or stored is existing:
                     reads[index] = reads.get(index, 0) | where
                     continue
-            else:
-                break
             operands, move = below[index]
             moved = here if move is None else where >> move if move >= 0 else where << -move
             for operand in operands:
                 known = bits.get(operand)
                 if known is None:
-                    heappush(waiting, -operand)
+                    waiting[operand] = 1
                     bits[operand] = moved
                 else:
                     bits[operand] = known | moved

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.views.machines import trade_off
-from workbench.backends.compiler_words import resource_sentence, vector_sentence
+from workbench.backends.compiler_words import vector_sentence
 from workbench.backends.nvrtc import KernelResources, find_compilers
+from workbench.backends.register_words import resource_sentence
 from workbench.backends.vectorisation import InnerLoop, inner_loops
 from workbench.codegen.source import Source
 from workbench.views.source.compiler_report import known_report, report_of

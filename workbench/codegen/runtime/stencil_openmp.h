@@ -174,7 +174,7 @@ template <int D> struct Turn {
 // After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
 // the processors busy. Of slower steps a few run together if they would take as long as LONGEST_FEW one by one: in tiles
 // they take little more than half of that, and fewer of them would move nearly as much as steps do.
-constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 1.0, LONGEST_WAIT = 1.0;
+constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 1.5, LONGEST_WAIT = 1.0;
 constexpr int64_t FEW = 4;
 
 // How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first

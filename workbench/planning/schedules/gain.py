@@ -20,9 +20,9 @@ _GOOD_PART = 0.25
 """Of a thread's part of the last cache, from which on that is so: other cores use it too."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
-_SLOWER = 1.25
+_SLOWER = 1.5
 """Times as long as steps take are forecasts of them: tiles that are declined cost more than rows padded in vain."""
-FEW, LONGEST_FEW = 4, 1.0
+FEW, LONGEST_FEW = 4, 1.5
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
 _LEAST_HEIGHT = 8
 """Levels of tiles with which threads meet much less often than at the end of each."""

@@ -106,20 +106,25 @@ class _Descent:
         changed = tuple(chain(*frontiers))
         without = _changed(self._now.storage, changed, Storage.DELAYED)
         kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
-        trials = [self._estimate.of(storage, self._now, changed) for storage in kept]
+        trials = [self._trial(storage, changed) for storage in kept]
         self._now = min((*trials, self._now), key=lambda each: each.cost)
 
     def _change(self, nodes: tuple[int, ...], to: Storage) -> None:
         """Change these nodes if that is cheaper; of equal allocations the one that stores less is kept."""
         if (nodes, to) in self._refused:
             return
-        trial = self._estimate.of(_changed(self._now.storage, nodes, to), self._now, nodes)
+        trial = self._trial(_changed(self._now.storage, nodes, to), nodes)
         gained = self._now.cost - trial.cost
         if gained > 1e-9 or (to is Storage.DELAYED and gained >= 0):
             self._now = trial
             self._refused.clear()
         else:
             self._refused.add((nodes, to))
+
+    def _trial(self, storage: Sequence[Storage], changed: Collection[int]) -> Estimated:
+        """The estimate of an allocation that differs from the one so far in the nodes `changed` at most."""
+        same = tuple(storage) == self._now.storage  # as all of what is stored already is
+        return self._now if same else self._estimate.of(storage, self._now, changed)
 
 
 def _changed(storage: Sequence[Storage], nodes: Iterable[int], to: Storage) -> list[Storage]:

@@ -39,6 +39,13 @@ def smoothed_in_two_dimensions(times):
     return repeated(times, "k * (v[+1, 0] + v[-1, 0] + v[0, +1] + v[0, -1] - 4 * v)")
 
 
+def products(times):
+    """Values that are read beside their cell, whose sum is one loop."""
+    turn = "    w = sqrt(u[+1] * (i + 0.5) + u[-1])\n    v = v + w[+1] * w[-1]"
+    lines = ['u = field("u", boundary="periodic")', "v = u", f"for i in range({times}):"]
+    return wb.trace("\n".join([*lines, turn, "u.next = v"]), name="products")
+
+
 def repeated(times, change):
     lines = ['u = field("u", boundary="periodic")', 'k = param("k", 0.1)', "v = u", f"for _ in range({times}):"]
     return wb.trace("\n".join([*lines, f"    v = v + {change}", "u.next = v"]), name="smoothed")
@@ -77,6 +84,28 @@ def test_a_plan_whose_search_ended_is_sound(program, efforts):
     # Neither is every turn stored, nor are loops left that recompute what compilers cannot take.
     assert 60 / 9 < stored <= 60
     assert max(s.emitted for s in plan.subkernels) < 5000
+
+
+def all_strides(self, frontiers):
+    """What `_Descent._stride` finds, by way of every stride."""
+    changed = [node for nodes in frontiers for node in nodes]
+    trials = []
+    for stride in search._STRIDES:
+        kept = {node for nodes in frontiers[::stride] for node in nodes}
+        storage = [Storage.MANIFEST if i in kept else s for i, s in enumerate(self._now.storage)]
+        storage = [Storage.DELAYED if i in changed and i not in kept else s for i, s in enumerate(storage)]
+        trials.append(self._estimate.of(storage, self._now, changed))
+    self._now = min((*trials, self._now), key=lambda each: each.cost)
+
+
+@pytest.mark.parametrize(("program", "times"), [(smoothed, 150), (smoothed_in_two_dimensions, 60), (products, 600)])
+def test_strides_end_where_longer_ones_cost_more(program, times, efforts, monkeypatch):
+    monkeypatch.setattr("workbench.planning.estimate._COMFORTABLE", 500)
+    graph = program(times).graph
+    early = plan_graph(graph)
+    monkeypatch.setattr(search._Descent, "_stride", all_strides)
+    assert str(plan_graph(graph)) == str(early)
+    assert BUDGET < efforts[0] < efforts[1]
 
 
 @pytest.mark.usefixtures("efforts")

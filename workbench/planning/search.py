@@ -101,12 +101,15 @@ class _Descent:
     def _stride(self, frontiers: Sequence[Sequence[int]]) -> None:
         """Store each so many-th of the frontiers where that is cheaper than what was found so far; few estimates.
 
-        Programs that come here repeat a step hundreds of times.
+        Programs that come here repeat a step hundreds of times. Once two longer strides in turn cost more, others do.
         """
         changed = tuple(chain(*frontiers))
         without = _changed(self._now.storage, changed, Storage.DELAYED)
-        kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
-        trials = [self._trial(storage, changed) for storage in kept]
+        trials: list[Estimated] = []
+        for stride in _STRIDES:
+            trials.append(self._trial(_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST), changed))
+            if len(trials) > 2 and trials[-3].cost < trials[-2].cost < trials[-1].cost:
+                break
         self._now = min((*trials, self._now), key=lambda each: each.cost)
 
     def _change(self, nodes: tuple[int, ...], to: Storage) -> None:

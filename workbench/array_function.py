@@ -222,10 +222,12 @@ def collective(
 
 
 def _key(value: object) -> object:
-    """By what calls are told apart: type, shape and strides of arrays, the type of numbers, all else by itself."""
+    """By what calls are told apart: type and shape of arrays, strides if not dense, the type of numbers, or itself."""
     kind = type(value)
     if kind is np.ndarray:
-        return value.dtype, value.shape, value.strides  # type: ignore[attr-defined]  # an array
+        array: np.ndarray[Any, Any] = value  # type: ignore[assignment]
+        shape = array.dtype, array.shape  # which arrays of a device are told apart by, too
+        return shape if array.flags.c_contiguous else (*shape, array.strides)
     if kind is float or kind is int or isinstance(value, np.generic):
         return kind
     if kind is tuple:

@@ -21,7 +21,7 @@ _GOOD_PART = 0.25
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
 _SLOWER = 1.5
-"""Times as long as steps take are forecasts of them: tiles that are declined cost more than rows padded in vain."""
+"""How many times too long a forecast of a step may be: to decline tiles costs more than to pad rows in vain."""
 FEW, LONGEST_FEW = 4, 1.5
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
 _LEAST_HEIGHT = 8

@@ -65,14 +65,21 @@ def end_time(until: object) -> float | None:
     return float(until)
 
 
+def integer_of(value: object) -> int | None:
+    """A number of any integer type, NumPy's too; None for anything else, True and False among it."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
+    except TypeError:
+        return None
+
+
 def whole_number(name: str, value: object) -> int:
     """An argument of any integer type, zero or more. Raises RunError that names it."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
-    except TypeError:
-        raise RunError(f"{name}={value!r} is no whole number", advice=f"Pass an int: {name}=1000.") from None
+    number = integer_of(value)
+    if number is None:
+        raise RunError(f"{name}={value!r} is no whole number", advice=f"Pass an int: {name}=1000.")
     if number < 0:
         raise RunError(f"{name}={number} is negative", advice="Pass zero or more; a run cannot go back.")
     return number

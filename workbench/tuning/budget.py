@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
 from workbench.errors import TuningError
+from workbench.run.goals import integer_of
 
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _RACE_SHARE = 0.3  # of a time, at most, for the race
@@ -49,16 +49,6 @@ def that_fit(finalists: Sequence[float], seconds: float, opening: float) -> int:
 def _race_seconds(finalists: Sequence[float], rounds: int, opening: float) -> float:
     one_round = sum(max(_TURN, _TURN_STEPS * step) for step in finalists)
     return len(finalists) * max(_OPENING, opening) + rounds * one_round
-
-
-def integer_of(value: object) -> int | None:
-    """A number of any integer type, NumPy's too; None for anything else, True and False among it."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
-    except TypeError:
-        return None
 
 
 def read_budget(budget: object) -> Budget:

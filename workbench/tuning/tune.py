@@ -26,10 +26,11 @@ from workbench.planning.exchange import from_json
 from workbench.planning.precision import without_dd
 from workbench.planning.retype import Precision, retype_as
 from workbench.run.calling import is_called
+from workbench.run.goals import integer_of
 from workbench.run.initial_values import InitialValues, extents_of, read_initial_values, whole
 from workbench.run.memory import bytes_available
 from workbench.run.schedules import resolved
-from workbench.tuning.budget import integer_of, read_budget
+from workbench.tuning.budget import read_budget
 from workbench.tuning.experiment import ExperimentPlan, PreparedStudy
 from workbench.tuning.given_starts import given_starts
 from workbench.tuning.machine_space import MachineSpace, machine_space

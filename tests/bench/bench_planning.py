@@ -1,8 +1,9 @@
 """Seconds of tracing and planning long programs; run: python tests/bench/bench_planning.py [nodes ...].
 
 Each program repeats one turn until it has about so many nodes. "work" is the effort of the search, which its budget
-bounds; times are of the processor, planning's the median of five: look at the ratio from one size to the next. Garbage
-of tracing and of the program before is collected before planning begins.
+bounds; times are of the processor, planning's the median of five: look at the ratio from one size to the next, the
+median of five too. All sizes are planned in turn, so that a processor that slows down slows a size and its double
+alike. Garbage of tracing and of the plan before is collected before each plan.
 """
 
 import gc
@@ -46,26 +47,30 @@ def main():
     estimate.Estimate.of = of
     for name, (nodes, turn) in PROGRAMS.items():
         print(f"{name}\n{'nodes':>8}{'trace s':>10}{'plan s':>10}{'ratio':>8}{'estimates':>11}{'work':>11}  ended")
-        last = None
+        graphs, traced = [], []
         for size in sizes:
             started = time.process_time()
-            graph = wb.trace(HEAD.format(size // nodes) + turn + "\nu.next = v", name="long").graph
-            traced = time.process_time() - started
-            times = []
-            for _ in range(REPEATS):
-                efforts.clear()
-                gc.collect()
-                started = time.process_time()
-                plan = plan_graph(graph)
-                times.append(time.process_time() - started)
-            planned = median(times)
-            ratio = f"{planned / last:8.1f}" if last else " " * 8
-            last = planned
+            graphs.append(wb.trace(HEAD.format(size // nodes) + turn + "\nu.next = v", name="long").graph)
+            traced.append(time.process_time() - started)
+        rounds = [[_planned(graph, efforts) for graph in graphs] for _ in range(REPEATS)]
+        for i, graph in enumerate(graphs):
+            _, estimates, work, ended = rounds[0][i]
+            ratio = f"{median(r[i][0] / r[i - 1][0] for r in rounds):8.1f}" if i else " " * 8
             print(
-                f"{len(graph.kernels[0].nodes):>8}{traced:>10.2f}{planned:>10.2f}{ratio}"
-                f"{len(efforts):>11}{max(efforts, default=0):>11}  {'yes' if plan.main.search_ended else 'no'}",
+                f"{len(graph.kernels[0].nodes):>8}{traced[i]:>10.2f}{median(r[i][0] for r in rounds):>10.2f}{ratio}"
+                f"{estimates:>11}{work:>11}  {'yes' if ended else 'no'}",
                 flush=True,
             )
+
+
+def _planned(graph, efforts):
+    """Processor seconds of planning ``graph``, the search's estimates, its greatest effort and whether it was ended."""
+    efforts.clear()
+    gc.collect()
+    started = time.process_time()
+    plan = plan_graph(graph)
+    seconds = time.process_time() - started
+    return seconds, len(efforts), max(efforts, default=0), plan.main.search_ended
 
 
 main()

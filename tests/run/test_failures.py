@@ -40,6 +40,7 @@ CREATION = {
     "absurd": ("plane", {"u": 0, "shape": (10**30, 10**30)}, "plane with shape (1000", "smaller shape"),
     "complex": ("wave", {"u": U * 1j, "v": U}, "u was given complex values, but holds f64", "as two fields."),
     "text": ("wave", {"u": "sin", "v": U}, "u was given text, but holds f64", "an array of numbers."),
+    "function": ("wave", {"u": np.sin, "v": U}, "u was given a function, but holds f64", "a kernel init in the cell."),
     "objects": ("wave", {"u": np.array([None] * 8), "v": U}, "u was given Python objects", "an array of numbers."),
     "ragged": ("wave", {"u": [[1], [1, 2]], "v": U}, "u was given a list that is no array", "equal length."),
     "masked": ("wave", {"u": np.ma.masked_equal([1, 2], 2), "v": U}, "1 masked cells", "value.filled(0.0)."),

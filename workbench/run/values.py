@@ -91,6 +91,11 @@ def fit(name: str, array: Array, type_: StorageType) -> Array:
             f"{name} was given complex values, but holds {type_}",
             advice="Pass the real and the imaginary part as two fields.",
         )
+    if kind == "O" and not array.ndim and callable(array.item()):
+        raise FieldError(
+            f"{name} was given a function, but holds {type_}",
+            advice=f"Pass its values: {name}=f(x), x = (np.arange(n) + 0.5) / n; or write a kernel init in the cell.",
+        )
     if kind not in "biuf":
         found = _KINDS.get(array.dtype.kind, f"{array.dtype} values")
         raise FieldError(

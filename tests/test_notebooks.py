@@ -6,12 +6,12 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbconvert.exporters import HTMLExporter
 
 from workbench.views.page.live import MIME
 
@@ -26,7 +26,10 @@ def test_there_are_notebooks():
 
 
 def execute(path, folder):
-    """The notebook with its outputs, and its page; both are written into `folder`."""
+    """The notebook with its outputs, and its page; both are written into `folder`.
+
+    By what `jupyter nbconvert --execute` calls, whose process takes seconds to start.
+    """
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
@@ -34,15 +37,13 @@ def execute(path, folder):
         "WORKBENCH_CACHE": str(folder / "cache"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     }
-    for step in (
-        ("--to", "notebook", "--execute", "--ExecutePreprocessor.timeout=600", "--output-dir", str(folder), str(path)),
-        ("--to", "html", str(folder / path.name)),
-    ):
-        command = [sys.executable, "-m", "nbconvert", "--log-level=WARN", *step]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    page = (folder / path.with_suffix(".html").name).read_text(encoding="utf-8")
-    return nbformat.read(folder / path.name, as_version=4), page
+    notebook = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute(env=environment)
+    nbformat.write(notebook, folder / path.name)
+    page, _ = HTMLExporter().from_filename(str(folder / path.name))
+    (folder / path.with_suffix(".html").name).write_text(page, encoding="utf-8")
+    return notebook, page
 
 
 @pytest.mark.pages

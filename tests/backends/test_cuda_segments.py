@@ -5,6 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.backends.nvrtc_path import nvrtc_path
+from tests.kit.array_programs import program_of
 from tests.kit.backend_agreement import assert_folds_agree
 from tests.kit.bits import assert_same_bits
 from tests.kit.collective_programs import segments
@@ -46,7 +47,7 @@ def given(lengths):
 
 
 def alike(function, arguments, **choices):
-    program = wb.collective(function)
+    program = program_of(function)
     expected = program(*arguments, backend="reference")
     found = program(*arguments, backend="cuda-sim", choices=Choices(plan=PlanChoices().changed(**choices)))
     for mine, bits in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, expected)), strict=True):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.kit.ceilings import measure_ceilings_quickly
 from workbench.backends import host
 from workbench.backends.build_cache import BuildCache
 from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
@@ -12,11 +13,7 @@ from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(host, "_COPY_BYTES", 1 << 16)
-    monkeypatch.setattr(host, "_REPEATS", 1)
-    monkeypatch.setattr(host, "_TURNS", 1000)
-    monkeypatch.setattr(host, "_MOVED_BYTES", 1 << 16)
-    monkeypatch.setattr(host, "_LEVEL_BYTES", (1 << 12, 1 << 14))
+    measure_ceilings_quickly(monkeypatch)
 
 
 @pytest.fixture
@@ -116,6 +113,10 @@ def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, 
     assert host.measured_figures(cache) == busy
     assert host.last_figures(cache) is None
     assert host.note_rate(1 << 12, 1e30, cache).label == busy.label
+    with monkeypatch.context() as patch:
+        patch.setattr(host, "_load", lambda: 1e3)
+        patch.setattr(host, "measure_host", lambda cache: pytest.fail("measured again while others still work"))
+        assert host.ensure_figures(cache).label == busy.label
     work(0.0, 0.0)
     idle = host.ensure_figures(cache)
     assert not idle.label.endswith(host.BUSY)

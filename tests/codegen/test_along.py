@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
 from workbench.language import fold, generate
 
@@ -26,7 +27,7 @@ def of_several_axes(a):
 
 
 def same_bits(function, *arrays):
-    program = wb.collective(function)
+    program = program_of(function)
     expected = program(*arrays, backend="reference")
     for threads in (1, 3):
         for mine, exact in zip(program(*arrays, backend="openmp", threads=threads), expected, strict=True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
 from workbench.language import fold, generate, maximum
 from workbench.planning.choices import Choices, FoldChoices, PlanChoices
@@ -43,7 +44,7 @@ SHAPES = [(1, 3, 5), (3, 1, 31), (4, 5, 32), (5, 1025, 33), (9, 40, 130), (23, 7
 
 
 def same_bits(function, *arrays):
-    program = wb.collective(function)
+    program = program_of(function)
     expected = program(*arrays, backend="reference")
     for threads in (1, 3):
         found = program(*arrays, backend="openmp", threads=threads)

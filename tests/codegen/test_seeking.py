@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
 from workbench.graph import Fold, Reduce
 from workbench.graph.first_extremes import extreme_of
@@ -25,7 +26,7 @@ def made(x):
 
 
 def same_bits(function, *arrays, backends=(("openmp", 1), ("openmp", 3))):
-    program = wb.collective(function)
+    program = program_of(function)
     expected = program(*arrays, backend="reference")
     for backend, threads in backends:
         for mine, exact in zip(program(*arrays, backend=backend, threads=threads), expected, strict=True):

@@ -16,6 +16,7 @@ from statistics import median
 import numpy as np
 import pytest
 
+from tests.kit.ceilings import measure_ceilings_quickly
 from workbench.cli import main
 from workbench.commands.bench import crew, measure
 from workbench.commands.bench.budget import TimeBudget
@@ -25,6 +26,12 @@ from workbench.commands.bench.problems import PROBLEMS, problem_named
 from workbench.commands.bench.results import Agreement, BenchResults, ContenderResult, Ratio
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def quick_ceilings(monkeypatch):
+    """Of what is measured in this process: each round else measures the machine for a second."""
+    measure_ceilings_quickly(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +210,7 @@ def numpy_beside_the_interpreter(budget, rounds, sizes, said):
 
 
 def test_a_budget_cuts_rounds_and_the_report_says_so():
-    moments = count(0, 10)  # every look at the clock takes ten seconds, so that no test waits
+    moments = count(0, 20)  # every look at the clock takes twenty seconds, so that no test waits
     said = []
     results = numpy_beside_the_interpreter(TimeBudget(900.0, lambda: float(next(moments))), 1000, 1, said)
     assert {len(entry.rates) for entry in results.entries} == {results.done}

@@ -11,8 +11,9 @@ from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Store
 from workbench.graph.types import F32
-from workbench.planning import passes, plan_graph
+from workbench.planning import Choices, PlanChoices, checking, passes, plan_graph
 from workbench.planning.checking import check_graph, is_checking, set_checking
+from workbench.planning.simplify import simplify
 from workbench.planning.verify import find_faults
 
 
@@ -73,9 +74,17 @@ def test_a_graph_that_comes_broken_is_noticed_before_the_first_pass():
         plan_graph(of_another_type(wave()))
 
 
-def test_a_text_that_reads_back_differently_is_noticed(monkeypatch):
-    from workbench.planning import checking
+def test_a_graph_is_checked_once_whatever_it_is_planned_with(monkeypatch):
+    checked = []
+    monkeypatch.setattr(checking, "_GRAPH_CHECKS", (checked.append,))
+    graph = simplify(wave())
+    for preset in ("as_delayed", "as_manifest"):
+        plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset)))
+    assert len(checked) == 1
+    assert checked[0] is graph
 
+
+def test_a_text_that_reads_back_differently_is_noticed(monkeypatch):
     real = checking.parse
     check_graph(wave(), "as it is")
     monkeypatch.setattr(checking, "parse", lambda text: replace(real(text), name="another"))

@@ -2,13 +2,22 @@
 
 import pytest
 
-TURNS = 5
+SAMPLES, TURNS = 2, 5
 
 
-@pytest.fixture
-def short_races(monkeypatch):
-    """Finalists of a study that a test begins take few turns, which else take most of its time.
+def quicken(patch):
+    """Studies that begin while `patch` lasts measure a candidate two to four times, and finalists five times.
 
-    `test_study.finished` is made before it and races in full; its tests look at that race.
+    What is measured is of no interest then, and takes most of a study: half a second a candidate and more.
     """
-    monkeypatch.setattr("workbench.tuning.experiment.ROUNDS", TURNS)
+    patch.setattr("workbench.tuning.tune._SAMPLES", SAMPLES)
+    patch.setattr("workbench.tuning.experiment.ROUNDS", TURNS)
+
+
+@pytest.fixture(autouse=True)
+def quick_studies(monkeypatch):
+    """Studies that a test begins are quick; those of fixtures of a module are not unless they say so.
+
+    `test_study.finished` measures as users' studies do, and its tests look at that.
+    """
+    quicken(monkeypatch)

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.tuning.conftest import quicken
 from workbench.errors import FieldError, RunError, TuningError
 from workbench.tuning import afterwards
 from workbench.tuning.study import Study
 from workbench.tuning.validation import Validation
-
-pytestmark = pytest.mark.usefixtures("short_races")
 
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
@@ -24,7 +23,9 @@ def study(tmp_path_factory):
     machine = wb.trace(MEAN, dim=1, name="mean")
     path = tmp_path_factory.mktemp("study") / "mean.sqlite"
     start = [machine.with_choices(tile=tile) for tile in (16, 64)]
-    return machine.tune(u=START, budget=3, path=path, backend="openmp", only=["tile"], start=start).wait(300)
+    with pytest.MonkeyPatch.context() as patch:
+        quicken(patch)
+        return machine.tune(u=START, budget=3, path=path, backend="openmp", only=["tile"], start=start).wait(300)
 
 
 def test_validation_measures_start_and_best_in_turn_elsewhere(study):

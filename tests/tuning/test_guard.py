@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.ceilings import make_up_ceilings
 from tests.kit.waiting import wait_for
 from workbench.tuning.guard import ANNOUNCED, ProcessGuard
 
@@ -122,6 +123,7 @@ def test_killed_study_leaves_no_worker_builder_or_candidate(tmp_path, mark, at):
     compiler.chmod(0o755)
     (tmp_path / "hang.h").write_text(HANG)
     more = {"WORKBENCH_CXX": str(compiler), "WORKBENCH_CACHE": str(tmp_path / "cache")}
+    make_up_ceilings(tmp_path / "cache")
     command = [sys.executable, "-c", textwrap.dedent(STUDY), str(tmp_path / "s.sqlite")]
     process = begun(command, mark, None, **more)
     wait_for(lambda: len(list(tmp_path.glob("hangs*"))) >= (2 if at == "builder" else 1))

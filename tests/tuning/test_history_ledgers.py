@@ -1,4 +1,4 @@
-"""Every table of a history from the ledger that `record_history` made, and from a fresh run of 30 individuals."""
+"""Every table of a history from the ledger that `record_history` made, and from fresh runs of few individuals."""
 
 import lzma
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.tuning import record_history
-from tests.tuning.conftest import TURNS
+from tests.tuning.conftest import quicken
 from workbench.tuning import history_tables as tables
 from workbench.tuning.history import BIRTHS
 from workbench.tuning.history_births import MIXES, SEEDS, compare_mixes, mix_table
@@ -44,21 +44,29 @@ def recorded(tmp_path_factory):
     return *studies, record_history.solver().tunables("openmp")
 
 
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory):
-    """The same of 30 individuals of a small program, which begins with everything stored."""
-    folder = tmp_path_factory.mktemp("fresh")
+def made_now(folder, budget):
+    """The same of so many individuals of a small program, which begins with everything stored."""
     small = wb.trace(SMALL, dim=1, name="small").with_choices(preset="as_manifest", hints=False)
-    with pytest.MonkeyPatch.context() as patched:  # a table counts who took part in a race, not how often
-        patched.setattr("workbench.tuning.experiment.ROUNDS", TURNS)
-        study = small.tune(**OPTIONS, strategy="paraiso", budget=30, path=folder / "small.sqlite").wait(600)
+    with pytest.MonkeyPatch.context() as patch:  # tables count who was measured, not how often
+        quicken(patch)
+        study = small.tune(**OPTIONS, strategy="paraiso", budget=budget, path=folder / "small.sqlite").wait(600)
         mixed = hybrids(small.tunables("openmp"), study.individuals[0], study.best.individual)
         options = {**OPTIONS, "strategy": "paraiso", "budget": len(set(mixed)), "start": mixed}
         swap = small.tune(**options, path=folder / "swap.sqlite").wait(600)
     return study, swap, small.tunables("openmp")
 
 
-@pytest.fixture(params=["recorded", "fresh"])
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    return made_now(tmp_path_factory.mktemp("fresh"), 15)
+
+
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory):
+    return made_now(tmp_path_factory.mktemp("longer"), 30)
+
+
+@pytest.fixture(params=["recorded", "fresh", pytest.param("longer", marks=pytest.mark.proof)])
 def both(request):
     return request.getfixturevalue(request.param)
 

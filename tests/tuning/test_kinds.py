@@ -7,8 +7,6 @@ import workbench as wb
 from workbench.errors import TuningError
 from workbench.programs.black_scholes import prices
 
-pytestmark = pytest.mark.usefixtures("short_races")
-
 GRAVITY = """
 x, v = particles("x v", dim=2)
 (m,) = particles("m")

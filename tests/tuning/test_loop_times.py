@@ -8,7 +8,10 @@ from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Study
 from workbench.views.study.view import open_study_view
 
-pytestmark = pytest.mark.usefixtures("short_races")
+
+@pytest.fixture
+def quick_studies():
+    """None: seconds of loops are looked at beside samples, so there are as many as in a user's study."""
 
 
 def test_seconds_of_loops_are_kept_and_told(tmp_path):

@@ -14,8 +14,6 @@ from workbench.tuning import tune
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
 
-pytestmark = pytest.mark.usefixtures("short_races")
-
 BLUR = """
 u = field("u", boundary="periodic")
 left = u[-1] + u
@@ -57,7 +55,7 @@ def test_choices_of_few_values_come_first():
     assert all(rank[name] > rank["flags"] for name in rank if name.startswith(("storage", "barrier")))
 
 
-def test_rows_of_a_task_are_a_part_with_the_seconds_of_its_loop(tmp_path, short_races):
+def test_rows_of_a_task_are_a_part_with_the_seconds_of_its_loop(tmp_path):
     """A thread notes what it did for each loop; a search changes the tiles of all loops in the same runs."""
     text = 'u = field("u", boundary="periodic")\nmean = u[-1, 0] - u[0, 1]\nu.next = 0.5 * (mean[-1, 0] + mean[0, 1])'
     machine = wb.trace(text, dim=2, name="two").annotate("mean", "manifest")

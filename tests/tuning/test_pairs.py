@@ -22,6 +22,11 @@ SEEDS = 10
 BUDGET = 60
 
 
+@pytest.fixture
+def quick_studies():
+    """None: how often is measured is what is looked at, and recorded landscapes take no time."""
+
+
 def test_lower_quartile_is_between_the_least_and_the_median():
     assert lower_quartile([3.0]) == 3.0
     assert lower_quartile([3.0, 1.0]) == 1.5

@@ -13,8 +13,6 @@ from workbench.tuning.study import Study
 from workbench.tuning.wisdom import read_wisdom
 from workbench.views.study.view import open_study_view
 
-pytestmark = pytest.mark.usefixtures("short_races")
-
 CELL = """
 u = field("u", boundary="periodic")
 left = u[-1] + u

@@ -26,8 +26,12 @@ from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome, Race
 
 FOLDER = Path(__file__).parent / "landscapes"
-SEEDS = 40
 BUDGET = 60
+
+
+@pytest.fixture
+def quick_studies():
+    """None: how often is measured is what is looked at, and recorded landscapes take no time."""
 
 
 @pytest.mark.parametrize(
@@ -140,14 +144,15 @@ def searched(landscape, seed, folder, *, noisy=True):
     return path
 
 
-def test_choice_of_the_winner_costs_little_under_noise(tmp_path):
+@pytest.mark.parametrize("seeds", [10, pytest.param(40, marks=pytest.mark.proof)])
+def test_choice_of_the_winner_costs_little_under_noise(tmp_path, seeds):
     """jac3d, each measurement drawn from the ten that were made of its configuration, whose least is the truth.
 
     What the winner is slower than the fastest one that was tried: at most 1 % in 95 of 100 searches.
     """
     landscape = read_landscape(FOLDER / "jac3d.npz")
     regrets, samples = [], 0
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         path = searched(landscape, seed, tmp_path)
         with read_ledger(path) as ledger:
             individuals, (race,) = ledger.individuals(), ledger.races()
@@ -156,8 +161,8 @@ def test_choice_of_the_winner_costs_little_under_noise(tmp_path):
         samples += sum(len(one.outcome.samples) for one in individuals)
         truth = {one.number: landscape.costs[one.point] for one in individuals}
         regrets.append(truth[race.winner] / min(truth.values()) - 1)
-    assert sorted(regrets)[round(0.95 * SEEDS)] <= 0.01
-    assert samples < 7 * SEEDS * BUDGET
+    assert sorted(regrets)[min(round(0.95 * seeds), seeds - 1)] <= 0.01
+    assert samples < 7 * seeds * BUDGET
 
 
 def test_race_is_run_again_only_after_something_new(tmp_path):

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.ceilings import make_up_ceilings
 from workbench.errors import FieldError, TuningError
 from workbench.tuning.study import Study
 from workbench.tuning.t1 import read_t1
 from workbench.tuning.trials import Outcome
 from workbench.views.study.view import open_study_view
-
-pytestmark = pytest.mark.usefixtures("short_races")
 
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
@@ -262,6 +261,7 @@ def test_hostile_candidates_end_nothing(mean, tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("WORKBENCH_CXX", str(compiler))
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    make_up_ceilings(tmp_path / "cache")
     monkeypatch.setattr("workbench.tuning.tune.TIMEOUT_FLOOR", 8.0)
     settings = [{"flags": wish} if isinstance(wish, tuple) else {"vector_width": wish} for wish in FAILURES]
     study = mean.tune(
@@ -286,9 +286,10 @@ def test_hostile_candidates_end_nothing(mean, tmp_path, monkeypatch):
 
 SCRIPT = """
 import sys
-import numpy as np
-import workbench as wb
+import numpy as np, workbench as wb
+from workbench.tuning import experiment, tune
 if __name__ == "__main__":
+    tune._SAMPLES, experiment.ROUNDS = 2, 5
     machine = wb.trace(sys.argv[1], dim=1, name="mean")
     start = np.sin(np.arange(4096.0))
     path, budget = sys.argv[2], int(sys.argv[3])

@@ -46,7 +46,6 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(mean, tmp_path, wro
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("short_races")
 def test_births_are_mixed_as_asked(mean, tmp_path):
     """Only crossovers; what is there already becomes a mutation. Another mix is another search in the same file."""
     asked = {"u": START, "path": tmp_path / "s.sqlite", "backend": "openmp", "strategy": "paraiso"}

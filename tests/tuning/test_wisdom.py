@@ -17,8 +17,6 @@ from workbench.notebook.defining import summary
 from workbench.tuning import tune, wisdom
 from workbench.tuning.wisdom import StudyResult, WisdomWarning, environment_of, keep, read_wisdom, recall
 
-pytestmark = pytest.mark.usefixtures("short_races")
-
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
 

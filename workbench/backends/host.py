@@ -66,6 +66,7 @@ extern "C" void move(double *__restrict to, const double *__restrict from, long 
 BUSY = ", while other work ran"
 """Ends the label of figures that may be too low."""
 _IDLE_SHARE = 0.25  # of the processors that other work may keep busy, or of their time that it may take
+_TAKEN_SHARE = 0.75  # of the processors, from which on another measurement would be of what others leave
 
 
 def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
@@ -108,10 +109,13 @@ def host_figures(cache: BuildCache | None = None) -> HostFigures:
 def ensure_figures(cache: BuildCache | None = None) -> HostFigures:
     """What was measured here; measured now, in at most two seconds, if nothing was, or only while others worked.
 
-    For programs that are about to time something, before they do, and never while a simulation runs.
+    Not a second time while others keep nearly all processors busy. For programs that are about to time something,
+    before they do, and never while a simulation runs.
     """
     figures = measured_figures(cache)
-    return measure_host(cache) if figures is None or figures.label.endswith(BUSY) else figures
+    if figures is None or (figures.label.endswith(BUSY) and _load() < _TAKEN_SHARE * available_threads()):
+        return measure_host(cache)
+    return figures
 
 
 def levels_text(figures: HostFigures) -> str:

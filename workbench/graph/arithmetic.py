@@ -13,7 +13,7 @@ from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Arith, Constant, Imm, Load, Loop, Region
 from workbench.graph.many_digits import apply_to_decimals, decimal, is_many
 from workbench.graph.operators import OPERATORS, PAIR_RULES, Array
-from workbench.graph.scalars import apply_row, number
+from workbench.graph.scalars import apply_row, number, value_of_row
 from workbench.graph.types import StorageType
 
 Combine = Callable[[Any, Any], Array]
@@ -22,13 +22,20 @@ Combine = Callable[[Any, Any], Array]
 
 def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
     """Return the operator's value, an array of the operands' shape (0-d for Globals) and exactly `result`'s dtype."""
+    with np.errstate(all="ignore"):
+        return _applied(operator, operands, result)
+
+
+def _applied(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
+    """The same where NumPy does not warn."""
     if OPERATORS[operator].rule in PAIR_RULES:
-        return apply_row(operator, operands, result)
-    if is_many(result) or any(operand.dtype == object for operand in operands):
+        return value_of_row(operator, operands, result)
+    kinds = [operand.dtype.kind for operand in operands]
+    if "O" in kinds or is_many(result):
         return apply_to_decimals(operator, operands, result)
-    if result.is_record or any(operand.dtype.names for operand in operands):
+    if "V" in kinds or result.is_record:
         return apply_to_pairs(operator, operands, result)
-    return apply_row(operator, operands, result)
+    return value_of_row(operator, operands, result)
 
 
 def constant(value: Constant, type_: StorageType) -> Array:
@@ -90,6 +97,11 @@ def apply_loop(body: Region, operands: Sequence[Array]) -> tuple[Array, ...]:
 
 def _values(region: Region, arguments: Sequence[Array]) -> list[Array]:
     """The value of each node of the region."""
+    with np.errstate(all="ignore"):  # once: a fold combines row after row, and its region has few nodes
+        return _evaluated(region, arguments)
+
+
+def _evaluated(region: Region, arguments: Sequence[Array]) -> list[Array]:
     by_name = {p.name: a for p, a in zip(region.parameters, arguments, strict=True)}
     shape = np.shape(arguments[0]) if arguments else ()
     values: list[Array] = []
@@ -100,7 +112,7 @@ def _values(region: Region, arguments: Sequence[Array]) -> list[Array]:
             case Load(name):
                 values.append(by_name[name])
             case Arith(operator):
-                values.append(apply(operator, [values[i] for i in node.operands], node.value_type))
+                values.append(_applied(operator, [values[i] for i in node.operands], node.value_type))
             case Loop(body, result):
                 values.append(apply_loop(body, [values[i] for i in node.operands])[result])
             case other:

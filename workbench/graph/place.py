@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
 from workbench.errors import GraphError
 from workbench.graph.graph import Graph
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import Node
 
 
@@ -35,10 +35,9 @@ class Place:
         raise GraphError(f"{self.block}, node %{self.index}{name}: {what}", advice=advice, line=line)
 
 
-def places(graph: Graph) -> Iterator[Place]:
-    """Every node of every kernel and coordinate."""
+@by_identity(size=2)
+def places(graph: Graph) -> tuple[Place, ...]:
+    """Every node of every kernel and coordinate; a dozen checks of one graph share them."""
     blocks = [(f"kernel {k.name}", k.nodes) for k in graph.kernels]
     blocks += [(f"coordinate {c.name}", c.nodes) for c in graph.coordinates]
-    for block, nodes in blocks:
-        for index in range(len(nodes)):
-            yield Place(block, nodes, index)
+    return tuple(Place(block, nodes, index) for block, nodes in blocks for index in range(len(nodes)))

@@ -6,6 +6,7 @@ import os
 
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Graph
+from workbench.graph.identity import Remembered
 from workbench.graph.parse import parse
 from workbench.graph.verify import CHECKS
 from workbench.graph.verify_outside import loads_stay_inside
@@ -18,6 +19,7 @@ _ADVICE = f"Report this program: the fault is the workbench's. To go on unchecke
 
 # A read outside without a rule is the user's mistake, which the pass reach explains better.
 _GRAPH_CHECKS = tuple(check for check in CHECKS if check is not loads_stay_inside)
+_PASSED = Remembered[Graph](8)  # a graph does not change: planning one with many choices checks it once
 _switch: bool | None = None
 
 
@@ -37,6 +39,8 @@ def check_graph(graph: Graph, where: str) -> None:
 
     `where` completes the sentence "... the graph `where`", as in "after the pass simplify".
     """
+    if graph in _PASSED:
+        return
     try:
         for check in _GRAPH_CHECKS:
             check(graph)
@@ -48,6 +52,7 @@ def check_graph(graph: Graph, where: str) -> None:
         raise GraphError(f"the text of the graph {where} cannot be read back: {error.what}", advice=_ADVICE) from error
     if read != graph:
         raise GraphError(f"the text of the graph {where} reads back as another graph", advice=_ADVICE)
+    _PASSED.add(graph)
 
 
 def check_plan(plan: Plan) -> None:

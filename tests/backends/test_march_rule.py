@@ -82,7 +82,7 @@ def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
         condition_rows=rows.ctypes.data,
         condition_values=values.ctypes.data,
         scalar_slots=slots.ctypes.data,
-        stop=request.stop.word.ctypes.data,
+        stop=request.stop.words.ctypes.data,
         seconds=request.seconds,
         shape=shape.ctypes.data,
         globals=globals_.ctypes.data,

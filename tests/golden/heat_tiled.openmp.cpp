@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_4936262723ae809c {
+namespace plan_c2501d9f514132b4 {
 
 // Outside of u
 struct outside_u {
@@ -71,7 +71,7 @@ static void run_step(Run<2>& run, int rank) {
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
                 sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
@@ -80,6 +80,7 @@ static void run_step(Run<2>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
@@ -139,12 +140,12 @@ static void tile_run_step(Run<2>& run, int rank) {
         });
     }
 }
-}  // namespace plan_4936262723ae809c
+}  // namespace plan_c2501d9f514132b4
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_4936262723ae809c(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_c2501d9f514132b4(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_4936262723ae809c;
+    using namespace stencil::plan_c2501d9f514132b4;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, MarchRequest
+from workbench.backends.base import Array, Condition, MarchRequest, StopFlag
 from workbench.errors import BackendError
 from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.plan import GlobalSlot
@@ -25,7 +25,8 @@ class MarchRecord(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         ("block_bytes", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
+        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots")),
+        *((name, ctypes.c_void_p) for name in ("stop", "at_once")),
         *((name, ctypes.c_double) for name in ("seconds", "pace")),
         *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "ahead", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
@@ -62,9 +63,17 @@ class PreparedMarch:
     def again(self, request: MarchRequest, pace: float, sample: int) -> PreparedMarch:
         """The same record for a later request that it serves; what was observed before is overwritten."""
         march = self.march
-        march.stop, march.seconds = request.stop.word.ctypes.data, request.seconds
+        for name, address in stop_addresses(request.stop).items():
+            setattr(march, name, address)
+        march.seconds = request.seconds
         march.pace, march.sample, march.ended = pace, sample, 0
         return PreparedMarch(march, self.observed_steps, self.observed, request, self.alive)
+
+
+def stop_addresses(stop: StopFlag) -> dict[str, int]:
+    """Where compiled code looks whether it shall stop after a step, and whether at once, by members of the record."""
+    address = stop.words.ctypes.data
+    return {"stop": address, "at_once": address + stop.words.itemsize}
 
 
 def _steps_of(request: MarchRequest) -> tuple[object, ...]:

@@ -30,7 +30,13 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
-from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, condition_table
+from workbench.backends.march_record import (
+    MarchRecord,
+    PreparedMarch,
+    check_march,
+    condition_table,
+    stop_addresses,
+)
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads, wanted_threads
@@ -336,7 +342,7 @@ class OpenmpInstance:
             block_bytes=self._globals.nbytes,
             condition_rows=rows.ctypes.data,
             condition_values=values.ctypes.data,
-            stop=request.stop.word.ctypes.data,
+            **stop_addresses(request.stop),
             seconds=request.seconds,
             pace=self._paces[march_kernel],
             ahead=ahead.ctypes.data,

@@ -33,7 +33,8 @@ struct March {
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;
     const int64_t* scalar_slots;
-    const volatile int32_t* stop;
+    const volatile int32_t* stop;  // other than 0: to end after a whole step
+    const volatile int32_t* at_once;  // the same without waiting for the end of a step that may be left; null for never
     double seconds;
     double pace;  // seconds that a plain step takes together with others, 0 as long as none was seen; from march to march
     const int64_t* shape;
@@ -62,6 +63,7 @@ template <int D> struct Run {
     double stretch_begin, stretch_work;
     char* buffers;  // of all threads, for values that roll
     int64_t buffer_stride;
+    char* kept;  // the Globals and the laps that a step began with
 
     template <class T> T* array(int slot) const { return static_cast<T*>(march.slots[slot]); }
     template <class T> T* partials(int reduction) const {
@@ -194,6 +196,14 @@ STENCIL_PROCEDURE int64_t steps_together(const March& march) {
     return at_least(most, 1);
 }
 
+// Which slot each slot takes its array from. A program without fields has none, an array at least one element.
+template <int N> struct Rotation {
+    int from[N > 0 ? N : 1];
+};
+
+inline int threads_of(const March& march) { return march.threads < 1 ? 1 : int(march.threads); }
+inline size_t lap_bytes(const March& march) { return sizeof(double) * size_t(march.lap_stride) * size_t(threads_of(march)); }
+
 // This, steps_together and end_step follow workbench/backends/march_rule.py.
 template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     March& march = run.march;
@@ -207,7 +217,26 @@ template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     if (run.timed) {
         march.timed[run.observed] += run.levels;
         run.lap_begin = monotonic_seconds();
+        memcpy(run.kept + march.block_bytes, march.laps, lap_bytes(march));
     }
+    memcpy(run.kept, march.globals, size_t(march.block_bytes));
+}
+
+// Whether threads have left tasks of this step undone. Then the march ends as if the step had not begun: arrays of fields
+// are as they were, what it has noted elsewhere is put back, and nobody knows which ghost cells the other arrays have.
+// Asked by one thread, while no array of a field was written.
+template <int D, int N> STENCIL_PROCEDURE bool leave_step(Run<D>& run, const Rotation<N>&) {
+    if (!run.team.left) return false;
+    March& march = run.march;
+    memcpy(march.globals, run.kept, size_t(march.block_bytes));
+    for (int s = 0; s < N; ++s) march.tags[s] = 0;
+    if (run.timed) {
+        march.timed[run.observed] -= run.levels;
+        memcpy(march.laps, run.kept + march.block_bytes, lap_bytes(march));
+    }
+    march.ended = STOPPED;
+    run.running = false;
+    return true;
 }
 
 template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
@@ -220,11 +249,6 @@ template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     }
     ++march.observed;
 }
-
-// Which slot each slot takes its array from. A program without fields has none, an array at least one element.
-template <int N> struct Rotation {
-    int from[N > 0 ? N : 1];
-};
 
 // After whole steps, by one thread: let the slots take what rotation says, record, and see whether to go on.
 template <int D, int N> STENCIL_PROCEDURE void end_step(Run<D>& run, const Rotation<N>& rotation) {
@@ -328,18 +352,20 @@ inline int32_t run_march(
     march.done = march.current = march.observed = 0;
     march.ended = *march.stop ? STOPPED : DONE;
     if (*march.stop || march.steps <= 0) return 0;
-    Team team = {1, members, nullptr, 0, 0};
-    const int threads = march.threads < 1 ? 1 : int(march.threads);
+    Team team = {1, members, nullptr, march.at_once, 0, 0, 0};
+    const int threads = threads_of(march);
     const Shape<D> shape = read_shape<D>(march.shape);
     const int64_t stride = (buffer_bytes(shape, threads, march.tile) + 4095) / 4096 * 4096 + 128;  // not in step
     const int64_t counts = int64_t(sizeof(Counter)) * at_least(members, 1) * threads;
-    char* const memory = aligned_memory(counts + stride * threads);
+    const int64_t kept = march.block_bytes + int64_t(lap_bytes(march));
+    char* const memory = aligned_memory(counts + stride * threads + kept);
     if (memory == nullptr) return 1;
     team.counters = reinterpret_cast<Counter*>(memory);
     for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
     const double now = monotonic_seconds();
     const double work = processor_seconds(march);
-    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, false, now, work, memory + counts, stride};
+    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, false, now, work, memory + counts, stride,
+                  memory + counts + stride * threads};
     start(run.shape, march.globals);
     begin_step(run);
     if (threads == 1) {

@@ -15,10 +15,13 @@ struct alignas(64) Counter {
 };
 
 // Threads share one parallel region for a whole march. Each owns a contiguous part of the tasks of a launch, so that its
-// cache keeps what it wrote, and then helps the others, so that a thread that was held back holds nobody up.
+// cache keeps what it wrote, and then helps the others, so that a thread that was held back holds nobody up. `at_once`, if
+// there is one, becomes other than 0 when somebody cannot wait for the end of the step; `left`: tasks were left undone.
 struct Team {
     int size, members;
     Counter* counters;
+    const volatile int32_t* at_once;
+    int left;
     alignas(64) int arrived;
     alignas(64) int generation;
 };
@@ -47,6 +50,23 @@ STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
 template <class Body> inline void share(Team& team, int rank, int member, int64_t tasks, const Body& body) {
     Share share = {rank, member, tasks, 0, 0};
     for (int64_t task; (task = next_task(team, share)) >= 0;) body(task);
+}
+
+// Whether this thread shall leave what is left of the step: all do so once one of them has.
+inline bool leaves(Team& team) {
+    if (__atomic_load_n(&team.left, __ATOMIC_RELAXED)) return true;
+    if (team.at_once == nullptr || *team.at_once == 0) return false;
+    __atomic_store_n(&team.left, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+// As share, of a step that may be left: no task is begun after somebody has asked for the end.
+template <class Body> inline void share_or_leave(Team& team, int rank, int member, int64_t tasks, const Body& body) {
+    Share share = {rank, member, tasks, 0, 0};
+    for (int64_t task; (task = next_task(team, share)) >= 0;) {
+        if (leaves(team)) return;
+        body(task);
+    }
 }
 
 inline void relax() {

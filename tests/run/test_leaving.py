@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.kit.random_tileable import HEAT, LEAPING, STAGED, WATCHED
+from tests.kit.random_tileable import HEAT, LEAPING, RINGED, STAGED, WATCHED, WAVE
 from tests.kit.waiting import PATIENCE
-from workbench.backends.base import MarchRequest, StopFlag
+from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.openmp import OpenmpBackend
 from workbench.errors import StencilError
 from workbench.pipeline import plan_for
@@ -33,6 +33,10 @@ MACHINES = {
     "stages": (wb.trace(STAGED, name="cell", dim=2), {}),
     "stages together": (wb.trace(IN_STAGES, name="cell", dim=2), {"stages": True}),
     "time step": (hydro.machine(2), {}),
+}
+TILED = {
+    name: (wb.trace(text, name="cell", dim=2), {"schedule": "diamond"})
+    for name, text in {"wave": WAVE, "heat": HEAT, "stages": STAGED, "time": RINGED, "diagnostic": WATCHED}.items()
 }
 SLOW = "u = field('u', boundary=constant(0.0))\nv = u[+1, 0]\n" + "v = sqrt(1.0 + 0.5 * v * v)\n" * 60 + "u.next = v\n"
 OUTSIDE = SLOW.replace("v = u[+1, 0]\n", "v = gather(u, index(0) - 1, index(1))\n", 1)
@@ -83,29 +87,71 @@ def test_a_step_is_left_as_if_it_had_not_begun(name, threads):
     assert state_of(one) == state_of(other)
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", [*MACHINES, *(f"{name} in tiles" for name in TILED)])
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_run_that_is_left_again_and_again_has_the_bits_of_one_that_is_not(name, threads):
     """Wherever in a step that is: the flag is set after any time."""
-    program, rng, done, left = compiled(*MACHINES[name]), random.Random(threads), 0, 0
-    one, other = (program.instantiate((37, 50), threads) for _ in range(2))
+    chosen = MACHINES[name] if name in MACHINES else TILED[name.removesuffix(" in tiles")]
+    every = 3 if name in MACHINES else 200  # several bands of tiles
+    program, rng, done, left = compiled(*chosen), random.Random(threads), 0, 0
+    one, other = (program.instantiate((97, 50), threads) for _ in range(2))
+    other.tiles = tuple(None for _ in other.tiles)  # one step after the other
     for instance in (one, other):
         start_of(instance)
     while left < 12:
         stop = StopFlag()
         timer = threading.Timer(rng.uniform(0.0, 0.004), stop.words.__setitem__, (1, 1))
         timer.start()
-        requests = [MarchRequest("step", 10**7, done, observe_every=3, stop=stop)]
+        requests = [MarchRequest("step", 10**7, done, observe_every=every, stop=stop)]
         results = [one.march(requests[0])]
         timer.join()
         left += results[0].ended == "stopped"
         done += results[0].steps
-        requests.append(MarchRequest("step", results[0].steps, requests[0].first_step, 3, observe_last=False))
+        requests.append(MarchRequest("step", results[0].steps, requests[0].first_step, every, observe_last=False))
         results.append(other.march(requests[1]))
         assert results[0].observed_steps.tolist() == results[1].observed_steps.tolist()
         assert [a.tobytes() for a in results[0].observed] == [b.tobytes() for b in results[1].observed]
         assert state_of(one)[: len(one.plan.graph.fields)] == state_of(other)[: len(one.plan.graph.fields)]
         assert state_of(one) == state_of(other)
+
+
+@pytest.mark.parametrize("name", TILED)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_steps_in_tiles_that_are_left_count_and_are_ended_when_somebody_looks(name, threads):
+    program = compiled(*TILED[name])
+    one, two, other = (program.instantiate((37, 50), threads) for _ in range(3))
+    other.tiles = tuple(None for _ in other.tiles)  # one step after the other
+    for instance in (one, two, other):
+        start_of(instance)
+        instance.march(MarchRequest("step", 3, observe_last=False))
+        instance._paces[-1] = 1e-6
+    results = [each.march(MarchRequest("step", 100, 3, stop=asked_at_once())) for each in (one, two)]
+    steps = results[0].steps
+    assert (results[0].ended, steps) == ("stopped", one._last.march.paused)
+    assert steps > 1
+    assert results[1].steps == steps
+    numbers = [[each.read_global(s.name) for s in each.plan.graph.scalars] for each in (one, two)]
+    assert two._last.march.paused, "numbers are known without the rest"
+    other.march(MarchRequest("step", steps, 3, observe_last=False))
+    assert numbers == [[other.read_global(s.name) for s in other.plan.graph.scalars]] * 2
+    assert state_of(one) == state_of(other)
+    assert not one._last.march.paused
+    for each in (two, other):  # goes on without a look, with another param
+        for param in each.plan.graph.params:
+            each.write_global(param.name, 0.05)
+        each.march(MarchRequest("step", 5, 3 + steps))
+    assert state_of(two) == state_of(other)
+
+
+def test_a_condition_that_holds_after_steps_that_are_left_has_ended_the_run():
+    program = compiled(*TILED["time"])
+    instance = program.instantiate((37, 50), 2)
+    instance.march(MarchRequest("step", 3, observe_last=False))
+    instance._paces[-1] = 1e-6
+    until = (Condition("time", ">=", 4.0),)
+    result = instance.march(MarchRequest("step", 100, 3, until=until, stop=asked_at_once()))
+    assert (result.steps, result.ended, instance.read_global("time")) == (5, "until", 4.0)
+    assert instance._last.march.paused == 5
 
 
 def test_a_step_that_updates_a_field_where_it_lies_is_ended():

@@ -67,8 +67,8 @@ def test_auto_is_decided_by_size(ringed):
         (70e9, 2300, "diamond"),  # beyond it
         (28e9, 10_000, "diamond"),
         (28e9, 14_000, "diamond"),
-        (28e9, 24_000, "stepwise"),  # four steps would take more than a second and a half, so that each runs alone
-        (None, 24_000, "diamond"),
+        (28e9, 33_000, "stepwise"),  # four steps would take more than two and a half seconds, so that each runs alone
+        (None, 33_000, "diamond"),
     ],
 )
 def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third, edge, chosen):

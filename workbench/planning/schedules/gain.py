@@ -24,7 +24,7 @@ _BEYOND_NEAR = 0.5
 """Of a thread's part of a last cache that is nearly as fast as the second one: below it steps lose little there."""
 _SLOWER = 1.5
 """How many times too long a forecast of a step may be: to decline tiles costs more than to pad rows in vain."""
-FEW, LONGEST_FEW = 4, 1.5
+FEW, LONGEST_FEW = 4, 2.5
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
 _LEAST_HEIGHT = 8
 """Levels of tiles with which threads meet much less often than at the end of each."""

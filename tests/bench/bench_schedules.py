@@ -21,10 +21,10 @@ from statistics import median
 import numpy as np
 
 from workbench.backends.host import ensure_figures
-from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes, third_cache_is_near
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.planning.plan_figures import memory_bytes
-from workbench.planning.schedules.gain import tiles_gain
+from workbench.planning.schedules.gain import Caches, tiles_gain
 from workbench.planning.schedules.locality import updates_per_move
 from workbench.run.progress import silent
 from workbench.solvers import advection, gray_scott, heat, life, maxwell, wave
@@ -89,9 +89,8 @@ def tiles_of(tiled, shape, threads):
     if sizes is None or kernel.tiling is None:
         return None, False
     arrays = memory_bytes(tiled.compiled.plan, shape) // threads
-    return sizes, tiles_gain(
-        kernel, shape, sizes, arrays, cache_bytes(), last_cache_bytes() // threads, threads=threads
-    )
+    caches = Caches(cache_bytes(), last_cache_bytes() // threads, third_cache_is_near())
+    return sizes, tiles_gain(kernel, shape, sizes, arrays, caches, threads=threads)
 
 
 def sizes_text(tiling, shape, sizes):

@@ -38,6 +38,27 @@ int64_t boxes(const int64_t* extents, const int64_t* sides, const int64_t* block
     return count;
 }
 """
+CUT = """\
+extern "C" __attribute__((visibility("default")))
+int64_t blocks{0}(const int64_t* extents, int threads, int64_t* found) {{
+    Shape<{0}> shape;
+    Margins<{0}> grown;
+    for (int k = 0; k < {0}; ++k) {{
+        shape.extents[k] = extents[k];
+        shape.strides[k] = shape.origin[k] = 0;
+        grown.sides[k][0] = grown.sides[k][1] = 0;
+    }}
+    const Blocks<{0}> blocks = cut(shape, grown, threads, 0);
+    for (int64_t task = 0; task < blocks.count() && task < 100; ++task) {{
+        const Block block = blocks[task];
+        *found++ = block.first_row;
+        *found++ = block.last_row;
+        *found++ = block.first;
+        *found++ = block.last;
+    }}
+    return blocks.count() * 1000 + cut_rows(shape, grown, threads).count();
+}}
+"""
 ENTRY = """\
 extern "C" __attribute__((visibility("default")))
 int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* block, int64_t* numbers) {{
@@ -48,7 +69,7 @@ int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* bl
 
 @pytest.fixture(scope="module")
 def library():
-    text = TEXT + "".join(ENTRY.format(dim) for dim in AXES)
+    text = TEXT + "".join(entry.format(dim) for dim in AXES for entry in (ENTRY, CUT))
     (built,) = build([Unit("boxes", text, headers=openmp_headers(text))])
     return ctypes.CDLL(str(built.path))
 
@@ -83,3 +104,23 @@ def test_boxes_hold_every_row_of_a_block_once_and_in_order(library, dim):
 def test_rows_of_the_domain_are_numbered_through(library):
     _, found = boxes_of(library, 3, (4, 3, 7), np.zeros((3, 2), int), (2, 11, 0, 7))
     assert found[:, 2].tolist() == list(range(2, 11))
+
+
+@pytest.mark.parametrize(
+    "extents", [(10, 20), (5000, 1000), (3, 3_000_000), (2_500_000,), (400, 100, 300), (1, 1, 1_048_577)]
+)
+def test_one_thread_has_blocks_of_a_million_cells(library, extents):
+    """So that it looks between them whether its march is to stop; rows for ghost cells are in one block."""
+    found, words = np.zeros((100, 4), np.int64), np.array(extents, np.int64)
+    function = library[f"blocks{len(extents)}"]
+    function.restype = ctypes.c_int64
+    count, of_rows = divmod(function(ctypes.c_void_p(words.ctypes.data), 1, ctypes.c_void_p(found.ctypes.data)), 1000)
+    rows, width = math.prod(extents[:-1]), extents[-1]
+    seen = np.zeros((rows, -(-width // 1024)), np.int64)
+    for first_row, last_row, first, last in found[:count]:
+        assert first % 1024 == 0
+        seen[first_row:last_row, first // 1024 : -(-last // 1024)] += 1
+        assert (last_row - first_row) * (last - first) <= (1 << 20) + 1024
+    assert (seen == 1).all()
+    assert count <= 2 * rows * width / (1 << 20) + rows * (width > 1 << 20) + 1
+    assert of_rows == 1

@@ -209,8 +209,12 @@ OF_TILES = (
           " and FEW * seconds <= _SLOWER * LONGEST_FEW", "",
           "planning.test_gain:test_steps_that_run_alone_have_no_tiles"),
     Fault("a near third cache keeps steps however full it is", "tiles", "planning.schedules.gain",
-          "margin = _MARGIN if arrays < _GOOD_PART * last_bytes else _MARGIN_FAR", "margin = _MARGIN",
+          "margin = _MARGIN if arrays < _GOOD_PART * caches.last else _MARGIN_FAR", "margin = _MARGIN",
           "planning.test_gain:test_a_near_third_cache_keeps_steps_while_arrays_fill_little_of_it", (350e9, 800, True)),
+    Fault("unmeasured, tiles are taken of what lies in a near third cache", "tiles", "planning.schedules.gain",
+          "_BEYOND_NEAR * caches.last if caches.last_is_near else 0", "0",
+          "planning.test_gain:"
+          "test_where_nothing_was_measured_a_near_last_cache_keeps_steps_until_arrays_fill_half_of_it"),
     Fault("one thread takes tiles of few cells", "tiles", "planning.schedules.gain",
           "return threads > 1 and prod(extents)", "return prod(extents)",
           "planning.test_gain:test_only_several_threads_meet"),

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_e73ea9967eef9d1e {
+namespace plan_21fa574969bd1a53 {
 
 // Outside of u
 struct outside_u {
@@ -81,6 +81,7 @@ static void together_step_0(Run<2>& run, int rank, const Tile<2>& tile) {
     };
     Box<2> part;
     for (int64_t plane = tile.box.low[0] - 1; plane < tile.box.high[0] + 0; ++plane) {
+        if (leaves(run.team)) return;
         if (plane_of(tile, grown[0], plane, part)) {
             const Turn<2> turn(run, rank, -1, 1);
             sweep_step_0_flux(shape, globals, tile, part,
@@ -117,20 +118,21 @@ static void run_step(Run<2>& run, int rank) {
     {
         const Tiles<2> tiles =
             cut_tiles(shape, together_step_0_grown, together_step_0_spread, together_step_0_cell_bytes, team.size, run.march.tile);
-        share(team, rank, 0, tiles.count(), [&](int64_t task) { together_step_0(run, rank, tiles[task]); });
+        share_or_leave(team, rank, 0, tiles.count(), [&](int64_t task) { together_step_0(run, rank, tiles[task]); });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_rotation)) return;
         lap(run, -1);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_e73ea9967eef9d1e
+}  // namespace plan_21fa574969bd1a53
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_e73ea9967eef9d1e(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_21fa574969bd1a53(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_e73ea9967eef9d1e;
+    using namespace stencil::plan_21fa574969bd1a53;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_99cde80b9e0ede74 {
+namespace plan_002d2fe5ab41d090 {
 
 static STENCIL_PROCEDURE void sweep_main_0_product(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -57,7 +57,7 @@ static void run_main(Run<1>& run, int rank) {
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_main_0_product(shape, globals, box,
                     run.array<double>(0),
@@ -67,6 +67,7 @@ static void run_main(Run<1>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_main_rotation)) return;
         lap(run, 0);
         write_global(globals, 1, reduce_partials(shape, run.partials<double>(0), combine_add()));
         lap(run, 1);
@@ -78,12 +79,12 @@ static void run_main(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_99cde80b9e0ede74
+}  // namespace plan_002d2fe5ab41d090
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_99cde80b9e0ede74(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_002d2fe5ab41d090(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_99cde80b9e0ede74;
+    using namespace stencil::plan_002d2fe5ab41d090;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

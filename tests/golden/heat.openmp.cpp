@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_611c061a513dfc02 {
+namespace plan_d80e40977471ced8 {
 
 // Outside of u
 struct outside_u {
@@ -71,7 +71,7 @@ static void run_step(Run<2>& run, int rank) {
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
                 sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
@@ -80,17 +80,18 @@ static void run_step(Run<2>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_611c061a513dfc02
+}  // namespace plan_d80e40977471ced8
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_611c061a513dfc02(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_d80e40977471ced8(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_611c061a513dfc02;
+    using namespace stencil::plan_d80e40977471ced8;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_4936262723ae809c {
+namespace plan_3d43c8b8488598e3 {
 
 // Outside of u
 struct outside_u {
@@ -71,7 +71,7 @@ static void run_step(Run<2>& run, int rank) {
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
                 sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
@@ -80,6 +80,7 @@ static void run_step(Run<2>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
@@ -94,25 +95,28 @@ static constexpr int tile_run_step_turns[2][2] = {
 static void tile_run_step(Run<2>& run, int rank) {
     Team& team = run.team;
     const Shape<2>& shape = run.shape;
-    {
-        const unsigned char* const globals = run.march.globals;
-        double* const array = run.array<double>(0);
-        const Blocks<2> blocks = cut_rows(shape, outside_u::grown, team.size);
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            const Block block = blocks[task];
-            fill_rows<outside_u>(shape, globals, array, array, block.first_row, block.last_row);
+    const bool resumed = run.parts > 0;
+    if (!resumed) {
+        {
+            const unsigned char* const globals = run.march.globals;
+            double* const array = run.array<double>(0);
+            const Blocks<2> blocks = cut_rows(shape, outside_u::grown, team.size);
+            share(team, rank, 0, blocks.count(), [&](int64_t task) {
+                const Block block = blocks[task];
+                fill_rows<outside_u>(shape, globals, array, array, block.first_row, block.last_row);
+            });
+        }
+        meet(team, [&] {
+            lap(run, 0);
+            look_ahead(run, [&](unsigned char* globals) {
+                (void)globals;
+            });
         });
     }
-    meet(team, [&] {
-        lap(run, 0);
-        look_ahead(run, [&](unsigned char* globals) {
-            (void)globals;
-        });
-    });
     const Lattice lattice = {
         shape.extents[0], 1, run.march.height, run.march.spaces, 1 * run.levels, true};
-    for (int64_t band = -1, bands = lattice.bands_end(); band < bands; ++band) {
-        share(team, rank, 0, lattice.tiles(band), [&](int64_t task) {
+    for (int64_t band = resumed ? run.march.paused_band : -1, bands = lattice.bands_end(); band < bands; ++band) {
+        share_or_pause(team, rank, run.parts > 0 ? run.parts : team.size, lattice.tiles(band), [&](int64_t task) {
             for_tile<0, 1, false>(shape, lattice, band, task, 1, run.march.chunk,
                 [&](int64_t number, const Box<2>& box) {
                 const int64_t step = number / 1;
@@ -133,18 +137,19 @@ static void tile_run_step(Run<2>& run, int rank) {
         });
         const bool ends = band + 1 == bands;
         meet(team, [&] {
-            if (!ends) return;
+            if (pause_tiles(run, band) || !ends) return;
             memcpy(run.march.globals, run.globals_of(run.levels), size_t(run.march.block_bytes));
             end_step(run, run_step_rotation);
         });
+        if (!run.running) return;
     }
 }
-}  // namespace plan_4936262723ae809c
+}  // namespace plan_3d43c8b8488598e3
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_4936262723ae809c(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_3d43c8b8488598e3(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_4936262723ae809c;
+    using namespace stencil::plan_3d43c8b8488598e3;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

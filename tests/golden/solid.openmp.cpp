@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_a248c14a53bada65 {
+namespace plan_6be056dc625f6361 {
 
 // Outside of u
 struct outside_u {
@@ -111,7 +111,7 @@ static void run_step(Run<3>& run, int rank) {
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(0));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_0_u(shape, globals, box,
                     run.array<double>(0),
@@ -120,6 +120,7 @@ static void run_step(Run<3>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
@@ -145,7 +146,7 @@ static void run_step_observed(Run<3>& run, int rank) {
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(1));
-        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+        share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_observed_0_u_total(shape, globals, box,
                     run.array<double>(0),
@@ -156,6 +157,7 @@ static void run_step_observed(Run<3>& run, int rank) {
         });
     }
     meet(team, [&] {
+        if (leave_step(run, run_step_observed_rotation)) return;
         lap(run, 3);
         write_global(globals, 1, reduce_partials(shape, run.partials<double>(0), combine_add()));
         lap(run, 4);
@@ -167,12 +169,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_a248c14a53bada65
+}  // namespace plan_6be056dc625f6361
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_a248c14a53bada65(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_6be056dc625f6361(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_a248c14a53bada65;
+    using namespace stencil::plan_6be056dc625f6361;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

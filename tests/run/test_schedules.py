@@ -23,10 +23,11 @@ STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1
 
 @pytest.fixture(autouse=True)
 def cache(monkeypatch):
-    """A second cache of 2 MiB, whatever there is, on a machine that nobody has measured."""
+    """A second cache of 2 MiB and a third one of many cores, whatever there is, on a machine that was not measured."""
     assert cache_bytes() > 0
     monkeypatch.setattr(schedules, "last_figures", lambda: None)
     monkeypatch.setattr(schedules, "cache_bytes", lambda: 2 << 20)
+    monkeypatch.setattr(schedules, "third_cache_is_near", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +67,8 @@ def test_auto_is_decided_by_size(ringed):
         (70e9, 2300, "diamond"),  # beyond it
         (28e9, 10_000, "diamond"),
         (28e9, 14_000, "diamond"),
-        (28e9, 24_000, "stepwise"),  # four steps would take more than a second and a half, so that each runs alone
-        (None, 24_000, "diamond"),
+        (28e9, 33_000, "stepwise"),  # four steps would take more than two and a half seconds, so that each runs alone
+        (None, 33_000, "diamond"),
     ],
 )
 def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third, edge, chosen):
@@ -79,6 +80,15 @@ def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third,
     monkeypatch.setattr(schedules, "last_figures", lambda: figures)
     made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", (edge, edge), 2)
     assert made.plan.tiling.schedule.replace("auto", "stepwise") == chosen
+
+
+@pytest.mark.parametrize(("edge", "chosen"), [(680, "auto"), (1000, "auto"), (1100, "diamond")])
+def test_unmeasured_a_near_third_cache_keeps_steps(ringed, monkeypatch, edge, chosen):
+    """Two threads have 16 MiB of it each, and are given half of their part: arrays of 8 MiB each at 1024 squared."""
+    monkeypatch.setattr(schedules, "third_cache_is_near", lambda: True)
+    monkeypatch.setattr(schedules, "last_cache_bytes", lambda: 32 << 20)
+    made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", (edge, edge), 2)
+    assert made.plan.tiling.schedule == chosen
 
 
 @pytest.mark.parametrize(

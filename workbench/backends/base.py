@@ -39,22 +39,29 @@ class Condition:
 
 
 class StopFlag:
-    """Asks a march to end at the next whole step. One int32 that compiled code polls; safe from any thread."""
+    """Asks a march to end: after a whole step, or at once. Two int32 that compiled code polls; safe from any thread.
+
+    At once: a step that is under way may be left, as if it had not begun, where its fields are still those of before.
+    """
 
     def __init__(self) -> None:
-        self.word: Array = np.zeros(1, np.int32)
+        self.words: Array = np.zeros(2, np.int32)
 
     def set(self) -> None:
-        """Ask to stop."""
-        self.word[0] = 1
+        """Ask to stop after the step that is under way."""
+        self.words[0] = 1
+
+    def set_at_once(self) -> None:
+        """Ask to stop, and not to wait for the end of the step."""
+        self.words[:] = 1
 
     def clear(self) -> None:
         """Withdraw."""
-        self.word[0] = 0
+        self.words[:] = 0
 
     def is_set(self) -> bool:
         """Whether somebody asked."""
-        return bool(self.word[0])
+        return bool(self.words[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,8 @@ class MarchRequest:
     A step is observed (its diagnostic scalars are evaluated) if its absolute number, counted from `first_step` + 1,
     is a multiple of `observe_every` (0: none), or if it is the last of the request and `observe_last` holds. The march
     ends early after a whole step when all `until` conditions hold (at least one given), when `stop` is set, or when
-    `seconds` have passed; it always does at least one step unless stop was set before. `until` makes every step
-    observed if one of its scalars is diagnostic.
+    `seconds` have passed; it always does at least one step unless stop was set before, or is set at once in the first
+    one. `until` makes every step observed if one of its scalars is diagnostic.
     """
 
     kernel: str

@@ -1,4 +1,4 @@
-"""March record: what compiled code on the host is given for a march, member by member as stencil_openmp.h has it."""
+"""March record: what compiled code on the host is given for a march, member by member as stencil_march.h has it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, MarchRequest
+from workbench.backends.base import Array, Condition, MarchRequest, StopFlag
 from workbench.errors import BackendError
 from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.plan import GlobalSlot
 
+_NEVER = StopFlag()
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class MarchRecord(ctypes.Structure):
-    """`struct March` of stencil_openmp.h."""
+    """`struct March` of stencil_march.h."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
@@ -25,11 +26,14 @@ class MarchRecord(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         ("block_bytes", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
+        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots")),
+        *((name, ctypes.c_void_p) for name in ("stop", "at_once")),
         *((name, ctypes.c_double) for name in ("seconds", "pace")),
         *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "ahead", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed", "tiles")),
+        *((name, ctypes.c_int64) for name in ("paused", "paused_band", "paused_parts", "paused_timed")),
+        ("paused_tasks", ctypes.c_void_p),
     )
 
 
@@ -47,13 +51,27 @@ def check_march(library: ctypes.CDLL) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PreparedMarch:
-    """A record with what it points to: rooms for what is observed, and what must only stay alive."""
+    """A record with what it points to: rooms for what is observed, and what must only stay alive.
+
+    ahead: blocks of Globals of the steps that run together, one for each and one for what comes after them.
+    """
 
     march: MarchRecord
     observed_steps: Array
     observed: Array
     request: MarchRequest
+    ahead: Array
     alive: tuple[object, ...]
+
+    @property
+    def globals_to_come(self) -> Array | None:
+        """The Globals after steps that were begun in tiles and not ended; None if there are none."""
+        return self.ahead[self.march.paused] if self.march.paused else None
+
+    def to_end(self) -> MarchRecord:
+        """The record again, for the steps that were begun, whoever may have asked for their end."""
+        self.march.stop = self.march.at_once = _NEVER.words.ctypes.data
+        return self.march
 
     def serves(self, request: MarchRequest) -> bool:
         """Whether a later request differs in nothing but who may stop it, and how long it may take."""
@@ -62,9 +80,18 @@ class PreparedMarch:
     def again(self, request: MarchRequest, pace: float, sample: int) -> PreparedMarch:
         """The same record for a later request that it serves; what was observed before is overwritten."""
         march = self.march
-        march.stop, march.seconds = request.stop.word.ctypes.data, request.seconds
+        for name, address in stop_addresses(request.stop).items():
+            setattr(march, name, address)
+        march.seconds = request.seconds
         march.pace, march.sample, march.ended = pace, sample, 0
-        return PreparedMarch(march, self.observed_steps, self.observed, request, self.alive)
+        march.steps = max(request.steps, 0)  # fewer, where steps were ended later
+        return PreparedMarch(march, self.observed_steps, self.observed, request, self.ahead, self.alive)
+
+
+def stop_addresses(stop: StopFlag) -> dict[str, int]:
+    """Where compiled code looks whether it shall stop after a step, and whether at once, by members of the record."""
+    address = stop.words.ctypes.data
+    return {"stop": address, "at_once": address + stop.words.itemsize}
 
 
 def _steps_of(request: MarchRequest) -> tuple[object, ...]:

@@ -6,7 +6,6 @@ import ctypes
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,8 +29,15 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
-from workbench.backends.march_record import MarchRecord, PreparedMarch, check_march, condition_table
+from workbench.backends.march_record import (
+    MarchRecord,
+    PreparedMarch,
+    check_march,
+    condition_table,
+    stop_addresses,
+)
 from workbench.backends.march_rule import diagnostic_scalars, watches
+from workbench.backends.placed_blocks import Block, placed_block
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads, wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
@@ -44,7 +50,7 @@ from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.kernel_plan import Axes
-from workbench.planning.layout import PAGE, Layout, lay_out_packed, place_in_page
+from workbench.planning.layout import Layout, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
@@ -138,14 +144,6 @@ class OpenmpProgram:
         return OpenmpInstance(self, extents, threads, lent=True) if leaves_inputs_alone(self.plan) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Aligned memory: `cells` is the part to use, `owner` keeps it alive."""
-
-    owner: Array
-    cells: Array
-
-
 class OpenmpInstance:
     """The state of one simulation: an array for each slot, the Globals block, room for partial sums."""
 
@@ -160,6 +158,7 @@ class OpenmpInstance:
         self._field_slots = {slot.field: slot.index for slot in plan.slots if slot.field}
         self.steps = {each.name: each.step for each in plan.strided}
         self._once: PreparedMarch | None = None
+        self._last: PreparedMarch | None = None  # some steps of it may have to be ended
         self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
@@ -231,11 +230,14 @@ class OpenmpInstance:
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
         slot = self._global(name)
-        return number_in(self._globals[slot.index : slot.index + slot.type.words], slot.type)
+        to_come = None if self._last is None else self._last.globals_to_come
+        words = self._globals if to_come is None else to_come
+        return number_in(words[slot.index : slot.index + slot.type.words], slot.type)
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
         slot = self._global(name)
+        self._end_steps()
         self._globals[slot.index : slot.index + slot.type.words] = words_of(value, slot.type)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
@@ -253,12 +255,14 @@ class OpenmpInstance:
         """Free the memory; the instance cannot be used afterwards."""
         self._blocks.clear()
         self._marches.clear()
+        self._last = None
         self._by_address.clear()
-        self._scratch = _Block(np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+        self._scratch = placed_block(0)
 
     def march(self, request: MarchRequest) -> MarchResult:
         """Advance as MarchRequest says, in one call into compiled code that holds no lock of Python."""
-        prepared = self._prepared(request)
+        self._end_steps()
+        self._last = prepared = self._prepared(request)
         march, observed_steps, observed = prepared.march, prepared.observed_steps, prepared.observed
         begin = time.perf_counter()
         status = self._program.entry(ctypes.byref(march))
@@ -270,6 +274,12 @@ class OpenmpInstance:
         return MarchResult(
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
+
+    def _end_steps(self) -> None:
+        """Do what is left of steps that run together in tiles, whose march was stopped between two tiles."""
+        if self._last is not None and self._last.march.paused:
+            march = self._last.to_end()
+            self._check(self._program.entry(ctypes.byref(march)), self.plan.kernels[march.kernel].kernel.name)
 
     def made(self, shape: tuple[int, ...], type_: StorageType) -> Array:
         """A fresh array for a result."""
@@ -314,6 +324,7 @@ class OpenmpInstance:
         rows, values = condition_table(request.until, [self._global(c.scalar) for c in request.until])
         march_kernel = names.index(request.kernel)
         tiles = self.tiles[march_kernel]
+        tasks: Array = np.zeros(max(self.threads, 1), np.int64)
         ahead: Array = np.zeros((0 if tiles is None else tiles.depth + 1, len(self._globals)), np.uint64)
         march = MarchRecord(
             kernel=march_kernel,
@@ -336,16 +347,17 @@ class OpenmpInstance:
             block_bytes=self._globals.nbytes,
             condition_rows=rows.ctypes.data,
             condition_values=values.ctypes.data,
-            stop=request.stop.word.ctypes.data,
+            **stop_addresses(request.stop),
             seconds=request.seconds,
             pace=self._paces[march_kernel],
             ahead=ahead.ctypes.data,
             observed_steps=observed_steps.ctypes.data,
             observed_values=observed.ctypes.data,
+            paused_tasks=tasks.ctypes.data,
             timed=self._timed + march_kernel * self._stopwatch.timed.strides[0],
             **self._addresses,
         )
-        prepared = PreparedMarch(march, observed_steps, observed, request, (rows, values, ahead))
+        prepared = PreparedMarch(march, observed_steps, observed, request, ahead, (rows, values, tasks))
         if self._lent is not None:  # a call with loops of whole arrays makes the same marches as the one before
             self._marches[request.kernel] = prepared
         return prepared
@@ -362,13 +374,11 @@ class OpenmpInstance:
 
     # ---- memory
 
-    def _allocate(self, size: int, place: int = 0) -> _Block:
+    def _allocate(self, size: int, place: int = 0) -> Block:
         """Zeroed bytes that begin at a place in a page, first touched by the threads that will work on them."""
-        owner: Array = np.empty(size + PAGE, np.uint8)
-        shift = (place - owner.ctypes.data) % PAGE
-        cells = owner[shift : shift + size]
-        self._program.zero(cells.ctypes.data, size, self.threads)
-        return _Block(owner, cells)
+        block = placed_block(size, place)
+        self._program.zero(block.cells.ctypes.data, size, self.threads)
+        return block
 
     def _lay_out(self, axes: Axes) -> Layout:
         smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
@@ -378,6 +388,7 @@ class OpenmpInstance:
     def _view(self, name: str) -> Array:
         """The field's domain in the array that its slot holds now."""
         static = named_field(self.plan.graph, name)
+        self._end_steps()
         slot = next(s for s in self.plan.slots if s.field == name)
         item = static.type.itemsize
         cells = self._by_address[int(self._slots[slot.index])].cells

@@ -52,6 +52,11 @@ class SweepCall:
     digits: int = 0
     loop: int = 0
 
+    @property
+    def may_leave(self) -> bool:
+        """Whether it has tasks that nothing else in its phase waits for; the others go through cells more than once."""
+        return self.scans < 0 and not self.digits and not self.senders
+
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
@@ -84,7 +89,8 @@ class ChainCode:
     """Sweeps that run together over tiles of the domain grown by `grown`; they grow beyond a tile by `spread` at most.
 
     A tile's planes run from `first` before it to `last` behind it; buffers take `cell_bytes` for each cell of a plane.
-    rings: for each axis whether the values that are filled are periodic along it; () if none are filled.
+    rings: for each axis whether the values that are filled are periodic along it; () if none are filled. may_leave: as
+    in Phase.
     """
 
     name: str = field(compare=False)
@@ -97,6 +103,7 @@ class ChainCode:
     members: tuple[MemberCall, ...]
     shapes: tuple[ArrayShape, ...] = ()
     rings: tuple[bool, ...] = ()
+    may_leave: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,7 @@ class Phase:
     `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones. `lap` and
     `finish_lap` are the numbers under which the phase and its finishers are timed (-1: not at all), `member_laps`
     those of its fills or sweeps, where it has several. `uniforms`: functions that are called after the finishers.
+    `may_leave`: threads may leave it, and the step, where the march is to stop at once.
     """
 
     fills: tuple[FillCall, ...]
@@ -128,6 +136,7 @@ class Phase:
     member_laps: tuple[int, ...] = ()
     chains: tuple[str, ...] = ()
     uniforms: tuple[str, ...] = ()
+    may_leave: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ LAUNCH = 8.0
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
 _ORDERING, _CHAINING = 4, 24  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
+_UNCUT_CELLS, _FEW_ROWS = 512, 8  # as in stencil_rolling.h
 _EXTENTS = {1: (1 << 20,), 2: (1024, 1024), 3: (128, 128, 128)}
 
 
@@ -230,7 +231,8 @@ class Estimate:
         size = [min(extents[0], max(extents[0] // 8, 8 * around[0] + 16))] * self.dim
         for k in range(self.dim - 1, 0, -1):
             least = 256 if k == self.dim - 1 else 4 * around[k] + 4
-            size[k] = min(extents[k], max(least, cells if k == 1 else min(cells, 512)))
+            whole = max(min(cells, _UNCUT_CELLS), cells // _FEW_ROWS)
+            size[k] = min(extents[k], max(least, cells if k == 1 else whole))
             cells //= size[k] + around[k]
         return tuple(
             prod(1 + (below + above) / s for (below, above), s in zip(m.grown, size, strict=True))

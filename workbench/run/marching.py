@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from workbench.backends.base import MarchRequest, StopFlag
 from workbench.errors import NonFiniteError, RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
 from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
 from workbench.run.goals import Goal
+from workbench.run.interruption import interruptible
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
@@ -20,7 +23,7 @@ _LARGEST_LIST = 1 << 16  # values of each scalar that are recorded in one slice,
 
 
 class RunStop(StopFlag):
-    """Ends a run; the slice that is under way ends at the next whole step."""
+    """Ends a run; the slice that is under way ends at once where its step may be left, else after that step."""
 
     def __init__(self, slice_end: StopFlag) -> None:
         super().__init__()
@@ -29,14 +32,14 @@ class RunStop(StopFlag):
     def set(self) -> None:
         """Ask to stop."""
         super().set()  # first: whoever clears the other flag looks at this one afterwards
-        self._slice_end.set()
+        self._slice_end.set_at_once()
 
 
 class March:
     """One run of one simulation, in the thread that owns it.
 
-    `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` and `pace`,
-    the most steps per second of this run where no watcher asks for another number, may be set by a command, and
+    `stop` may be set by any thread or signal handler; the run then ends with the state of a whole step. `paused` and
+    `pace`, the most steps per second of this run where no watcher asks for another number, may be set by a command, and
     `broken`, with which the run then fails. `over`: it has ended.
     """
 
@@ -55,6 +58,11 @@ class March:
         self._finiteness = Finiteness(state) if finite else None
         self._advance = TimeProgress(state, goal.until[0]) if goal.advances else None
         self._begin = time.perf_counter()
+
+    def interruptible(self, state: Callable[[], str]) -> AbstractContextManager[None]:
+        """As `interruption.interruptible`: at once, unless it is known that steps are short."""
+        is_short = 0 < self._state.step_seconds < SLICE_SECONDS
+        return interruptible(self.stop, state, at_once=not is_short)
 
     def advance(self) -> RunEnded:
         """Run to the goal; what happens between slices is the same for runs in front and in the background."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.backends.host import last_figures
-from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes, third_cache_is_near
 from workbench.backends.registry import row_of
 from workbench.backends.teams import wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
@@ -18,7 +18,7 @@ from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.gain import meet_often, of_a_thread, spares_meetings, tiles_gain
+from workbench.planning.schedules.gain import Caches, meet_often, of_a_thread, spares_meetings, tiles_gain
 from workbench.planning.schedules.tiling import loops_refusal, refusal
 
 
@@ -98,8 +98,8 @@ def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: in
         return False
     if meet_often(plan, extents, threads) and spares_meetings(plan.main, sizes):
         return True
-    caches = cache_bytes(), last_cache_bytes() // threads
-    return tiles_gain(plan.main, extents, sizes, arrays, *caches, _figures(), threads)
+    caches = Caches(cache_bytes(), last_cache_bytes() // threads, third_cache_is_near())
+    return tiles_gain(plan.main, extents, sizes, arrays, caches, _figures(), threads)
 
 
 def _figures() -> HostFigures | None:

@@ -22,7 +22,6 @@ from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
 from workbench.run.goals import Goal, Until, end_time, read_goal, whole_number
-from workbench.run.interruption import interruptible
 from workbench.run.marching import March
 from workbench.run.ownership import Owner
 from workbench.run.probe import Probe, component_names, probe_name
@@ -147,7 +146,7 @@ class Simulation:
         goal = self._goal(steps, until, time, at_most)
         self._refuse_paused()
         march = March(self._state, self._owner, goal, progress or new_listener(), finite)
-        with interruptible(march.stop, lambda: f"{self.graph.name} is at step {self.steps}. Run it again to go on."):
+        with march.interruptible(lambda: f"{self.graph.name} is at step {self.steps}. Run it again to go on."):
             self._owner.reserve(self.graph.name)
             self._owner.adopt()
             self._march = march

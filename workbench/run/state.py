@@ -122,7 +122,9 @@ class State:
         return result
 
     def _count(self, result: MarchResult, seconds: float) -> None:
-        self.step_seconds = seconds / max(result.steps, 1)
+        # Of a march that was stopped nobody knows how long its last step would have taken.
+        least = self.step_seconds if result.ended == "stopped" else 0.0
+        self.step_seconds = max(seconds / max(result.steps, 1), least)
         self.march_steps += result.steps
         self.march_seconds += seconds
         self.steps += result.steps

@@ -64,6 +64,7 @@ def test_a_simulation_stays_in_tiles_while_it_is_looked_at(monkeypatch):
     """What was asked for counts, not what its size made of it: so it is measured, and a flip ends in tiles again."""
     monkeypatch.setattr(schedules, "last_figures", lambda: None)  # of this machine, where steps may be as fast
     monkeypatch.setattr(schedules, "cache_bytes", lambda: 2 << 20)
+    monkeypatch.setattr(schedules, "third_cache_is_near", lambda: False)
     extent = 1 << 20
     with MACHINE.simulate(u=np.sin(np.arange(float(extent))), backend="openmp", threads=1) as simulation:
         assert simulation.choices.plan.tiling.schedule == "diamond"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from workbench.codegen.cell_code import CellCode, Pointer
 from workbench.codegen.collectives import collective_sweep
+from workbench.codegen.cpp.leaving import first_write
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
@@ -117,9 +118,10 @@ class _HostWriter(KernelWriter):
         moved = {m for chain in step.chains for m in chain.moved}
         finished: list[int] = []  # the phase after which the finishers of a launch are done
         self.table.used.clear()
+        whole = first_write(step, {slot.index for slot in self.plan.slots if slot.field})
         for number, launch in enumerate(step.launches):
             if number in begins:
-                phases.append(self._chain_phase(step, begins[number]))
+                phases.append(self._chain_phase(step, begins[number], number < whole))
             if number in inside:
                 continue
             lap = self._lap(step, number)
@@ -135,7 +137,8 @@ class _HostWriter(KernelWriter):
                     laps = tuple(n for m, n in zip(launch.members, members, strict=bool(members)) if m not in moved)
                     if sweeps:
                         tags = lost_tags(h for s in loops for h in beyond_domain(s))
-                        phases.append(Phase((), sweeps, (), tags, lap=lap, member_laps=laps))
+                        leaves = number < whole and any(sweep.may_leave for sweep in sweeps)
+                        phases.append(Phase((), sweeps, (), tags, lap=lap, member_laps=laps, may_leave=leaves))
                 case "finisher":
                     done = tuple(
                         self._finisher(step.finishers[m].node, step.finishers[m].slot, buffers) for m in launch.members
@@ -241,7 +244,7 @@ class _HostWriter(KernelWriter):
         call = SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, senders=senders)
         return replace(call, type=how.type, totals=totals) if how.neutral else call
 
-    def _chain_phase(self, step: Step, chain: Chain) -> Phase:
+    def _chain_phase(self, step: Step, chain: Chain, may_leave: bool) -> Phase:
         """Its sweeps and the function that runs them together."""
         planes = {v.node: v.planes for v in chain.rolling}
         names, numbered = NameBook(RESERVED), dict[int, str]()
@@ -286,11 +289,13 @@ class _HostWriter(KernelWriter):
             tuple(calls),
             tuple(used),
             rings_of(self.kernel.kernel, step.fills[chain.fills[0]].node) if chain.fills else (),
+            may_leave,
         )
         preferred = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
         name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(preferred))).name
         stored = (h for m in chain.members for h in beyond_domain(step.subkernels[m.subkernel]))
-        return Phase((), (), (), lost_tags(h for h in stored if h.node not in planes), chains=(name,))
+        lost = lost_tags(h for h in stored if h.node not in planes)
+        return Phase((), (), (), lost, chains=(name,), may_leave=may_leave)
 
     def _loop(
         self, subkernel: Subkernel, planes: Mapping[int, int] | None = None

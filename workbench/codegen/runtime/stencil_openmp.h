@@ -8,6 +8,7 @@
 #include "stencil_scatters.h"
 #include "stencil_ghosts.h"
 #include "stencil_images.h"
+#include "stencil_march.h"
 #include "stencil_rolling.h"
 #include "stencil_rolling_ghosts.h"
 #include "stencil_sums.h"
@@ -23,33 +24,6 @@
 
 namespace stencil {
 
-enum Ending { DONE, UNTIL, STOPPED, TIME };
-
-// What the caller asks for and gets back; the layout is known to the Python side (workbench/backends/openmp.py).
-struct March {
-    int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
-    int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave
-    int64_t conditions, scalars, scratch_stride, sample, lap_stride, block_bytes;
-    const int64_t* condition_rows;  // slot, storage type, comparison
-    const double* condition_values;
-    const int64_t* scalar_slots;
-    const volatile int32_t* stop;
-    double seconds;
-    double pace;  // seconds that a plain step takes together with others, 0 as long as none was seen; from march to march
-    const int64_t* shape;
-    void** slots;
-    int64_t* tags;  // for each slot which lasting ghost cells its array holds, 0 for none
-    unsigned char* globals;
-    unsigned char* ahead;  // Globals blocks of the steps that run together and of the one after them
-    unsigned char* scratch;
-    int64_t done, ended, current, observed;
-    int64_t* observed_steps;
-    uint64_t* observed_values;
-    double* laps;  // seconds of timed steps: a row of lap_stride numbers for each thread, whole launches in the first
-    int64_t* timed;  // how many plain and observed steps were timed
-    const int64_t* tiles;  // rows a task of each loop, null where all have `tile`
-};
-
 template <int D> struct Run {
     Shape<D> shape;
     March& march;
@@ -62,6 +36,8 @@ template <int D> struct Run {
     double stretch_begin, stretch_work;
     char* buffers;  // of all threads, for values that roll
     int64_t buffer_stride;
+    char* kept;  // the Globals and the laps that a step began with
+    int parts;   // owners of the tasks of the band of tiles that a paused stretch goes on with, else 0
 
     template <class T> T* array(int slot) const { return static_cast<T*>(march.slots[slot]); }
     template <class T> T* partials(int reduction) const {
@@ -92,42 +68,6 @@ inline double processor_seconds(const March& march) {
     timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return double(used.tv_sec) + 1e-9 * double(used.tv_nsec);
-}
-
-inline double global_as_number(const unsigned char* globals, int slot, int64_t type) {
-    switch (type) {
-    case 0: return double(read_global<bool>(globals, slot));
-    case 1: return double(read_global<int8_t>(globals, slot));
-    case 2: return double(read_global<int16_t>(globals, slot));
-    case 3: return double(read_global<int32_t>(globals, slot));
-    case 4: return double(read_global<int64_t>(globals, slot));
-    case 5: return double(read_global<uint8_t>(globals, slot));
-    case 6: return double(read_global<uint16_t>(globals, slot));
-    case 7: return double(read_global<uint32_t>(globals, slot));
-    case 8: return double(read_global<uint64_t>(globals, slot));
-    case 9: return double(read_global<float>(globals, slot));
-    default: return read_global<double>(globals, slot);
-    }
-}
-
-inline bool holds(double a, int64_t comparison, double b) {
-    switch (comparison) {
-    case 0: return a < b;
-    case 1: return a <= b;
-    case 2: return a > b;
-    case 3: return a >= b;
-    case 4: return a == b;
-    default: return a != b;
-    }
-}
-
-inline bool are_met(const March& march, const unsigned char* globals) {
-    bool met = march.conditions > 0;
-    for (int64_t c = 0; c < march.conditions; ++c) {
-        const int64_t* row = march.condition_rows + 3 * c;
-        met = met && holds(global_as_number(globals, int(row[0]), row[1]), row[2], march.condition_values[c]);
-    }
-    return met;
 }
 
 template <int D> STENCIL_PROCEDURE void note_lap(Run<D>& run, int number) {
@@ -173,8 +113,9 @@ template <int D> struct Turn {
 
 // After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
 // the processors busy. Of slower steps a few run together if they would take as long as LONGEST_FEW one by one: in tiles
-// they take little more than half of that, and fewer of them would move nearly as much as steps do.
-constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 1.5, LONGEST_WAIT = 1.0;
+// they take little more than half of that, and fewer of them would move nearly as much as steps do. Who stops them waits
+// for the end of a tile only; all others wait for whole steps.
+constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 2.5, LONGEST_WAIT = 1.0;
 constexpr int64_t FEW = 4;
 
 // How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first
@@ -194,6 +135,13 @@ STENCIL_PROCEDURE int64_t steps_together(const March& march) {
     return at_least(most, 1);
 }
 
+// Which slot each slot takes its array from. A program without fields has none, an array at least one element.
+template <int N> struct Rotation {
+    int from[N > 0 ? N : 1];
+};
+
+inline size_t lap_bytes(const March& march) { return sizeof(double) * size_t(march.lap_stride) * size_t(threads_of(march)); }
+
 // This, steps_together and end_step follow workbench/backends/march_rule.py.
 template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     March& march = run.march;
@@ -207,7 +155,26 @@ template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     if (run.timed) {
         march.timed[run.observed] += run.levels;
         run.lap_begin = monotonic_seconds();
+        memcpy(run.kept + march.block_bytes, march.laps, lap_bytes(march));
     }
+    memcpy(run.kept, march.globals, size_t(march.block_bytes));
+}
+
+// Whether threads have left tasks of this step undone. Then the march ends as if the step had not begun: arrays of fields
+// are as they were, what it has noted elsewhere is put back, and nobody knows which ghost cells the other arrays have.
+// Asked by one thread, while no array of a field was written.
+template <int D, int N> STENCIL_PROCEDURE bool leave_step(Run<D>& run, const Rotation<N>&) {
+    if (!run.team.left) return false;
+    March& march = run.march;
+    memcpy(march.globals, run.kept, size_t(march.block_bytes));
+    for (int s = 0; s < N; ++s) march.tags[s] = 0;
+    if (run.timed) {
+        march.timed[run.observed] -= run.levels;
+        memcpy(march.laps, run.kept + march.block_bytes, lap_bytes(march));
+    }
+    march.ended = STOPPED;
+    run.running = false;
+    return true;
 }
 
 template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
@@ -220,11 +187,6 @@ template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     }
     ++march.observed;
 }
-
-// Which slot each slot takes its array from. A program without fields has none, an array at least one element.
-template <int N> struct Rotation {
-    int from[N > 0 ? N : 1];
-};
 
 // After whole steps, by one thread: let the slots take what rotation says, record, and see whether to go on.
 template <int D, int N> STENCIL_PROCEDURE void end_step(Run<D>& run, const Rotation<N>& rotation) {
@@ -284,6 +246,34 @@ template <int D, class Advance> inline void look_ahead(Run<D>& run, const Advanc
     }
 }
 
+// Whether threads have left tiles of this band for later. The steps count as done: the next call ends them. By one thread.
+template <int D> STENCIL_PROCEDURE bool pause_tiles(Run<D>& run, int64_t band) {
+    const int parts = run.parts > 0 ? run.parts : run.team.size;
+    run.parts = 0;
+    if (!run.team.left) return false;
+    March& march = run.march;
+    for (int k = 0; k < parts; ++k) march.paused_tasks[k] = run.team.counters[k].next;
+    march.paused = run.levels;
+    march.paused_band = band;
+    march.paused_parts = parts;
+    march.paused_timed = run.timed;
+    march.done += run.levels;
+    march.current = 0;
+    march.ended = are_met(march, run.globals_of(run.levels)) ? UNTIL : march.done == march.steps ? DONE : STOPPED;
+    run.running = false;
+    return true;
+}
+
+// A march that ends the steps which another one paused.
+template <int D> STENCIL_PROCEDURE void resume(Run<D>& run) {
+    March& march = run.march;
+    march.steps = run.levels = march.paused;
+    march.paused = 0;
+    run.parts = int(march.paused_parts);
+    run.timed = march.paused_timed != 0;
+    for (int k = 0; k < run.parts; ++k) run.team.counters[k].next = march.paused_tasks[k];
+}
+
 template <int D> inline Shape<D> read_shape(const int64_t* words) {
     Shape<D> shape;
     for (int k = 0; k < D; ++k) shape.extents[k] = *words++;
@@ -328,20 +318,26 @@ inline int32_t run_march(
     march.done = march.current = march.observed = 0;
     march.ended = *march.stop ? STOPPED : DONE;
     if (*march.stop || march.steps <= 0) return 0;
-    Team team = {1, members, nullptr, 0, 0};
-    const int threads = march.threads < 1 ? 1 : int(march.threads);
+    const int threads = threads_of(march);
+    Team team = {1, members, threads, nullptr, march.at_once, 0, 0, 0};
     const Shape<D> shape = read_shape<D>(march.shape);
     const int64_t stride = (buffer_bytes(shape, threads, march.tile) + 4095) / 4096 * 4096 + 128;  // not in step
     const int64_t counts = int64_t(sizeof(Counter)) * at_least(members, 1) * threads;
-    char* const memory = aligned_memory(counts + stride * threads);
+    const int64_t kept = march.block_bytes + int64_t(lap_bytes(march));
+    char* const memory = aligned_memory(counts + stride * threads + kept);
     if (memory == nullptr) return 1;
     team.counters = reinterpret_cast<Counter*>(memory);
     for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
     const double now = monotonic_seconds();
     const double work = processor_seconds(march);
-    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, false, now, work, memory + counts, stride};
-    start(run.shape, march.globals);
-    begin_step(run);
+    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, false, now, work, memory + counts, stride,
+                  memory + counts + stride * threads, 0};
+    if (march.paused > 0) {
+        resume(run);
+    } else {
+        start(run.shape, march.globals);
+        begin_step(run);
+    }
     if (threads == 1) {
         while (run.running) step(run, 0);
     } else {

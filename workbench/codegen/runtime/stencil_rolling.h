@@ -8,6 +8,8 @@ namespace stencil {
 
 constexpr int64_t WIDE = 16;                // cells of the last axis that tiles and buffers are multiples of
 constexpr int64_t BUFFER_BYTES = 384 << 10;  // a part of the second cache: the arrays that stream past need room too
+constexpr int64_t UNCUT_CELLS = 512;         // of a row of three dimensions in one tile, or more where
+constexpr int64_t FEW_ROWS = 8;              // it still has so many rows
 
 // A block of the domain, and where its buffers lie: `base` is the cell that has element 0 of a plane. `turn`: planes to
 // add where a member computes images of cells that lie elsewhere.
@@ -73,7 +75,8 @@ inline Tiles<D> cut_tiles(
         const int64_t around = spread.sides[k][0] + spread.sides[k][1];
         if (k > 0) {  // all of the axis, or equal parts that are not too small beside what surrounds them
             const int64_t least = k == D - 1 ? 256 : 4 * around + 4;
-            const int64_t most = at_least(k == 1 ? cells : at_most(cells, 512), least);
+            const int64_t whole = at_least(at_most(cells, UNCUT_CELLS), cells / FEW_ROWS);
+            const int64_t most = at_least(k == 1 ? cells : whole, least);
             tiles.count_of[k] = divide_up(extent, most);
             const int64_t size = divide_up(extent, tiles.count_of[k]);
             tiles.size[k] = k == D - 1 && tiles.count_of[k] > 1 ? whole_lines(size) : size;

@@ -116,7 +116,10 @@ template <int D> inline int64_t chunk_count(const Shape<D>& shape) {
     return (shape.origin[D - 1] + shape.extents[D - 1] - 1) / CHUNK - shape.origin[D - 1] / CHUNK + 1;
 }
 
-// About 16384 cells a block, at least four blocks a thread; rows are cut only where there are too few of them.
+constexpr int64_t MOST_CELLS = 1 << 20;  // of a block: threads look between blocks whether a march is to stop
+
+// About 16384 cells a block, at least four blocks a thread; rows are cut only where there are too few of them. One thread
+// has nobody to share with.
 template <int D> STENCIL_PROCEDURE Blocks<D> cut(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile) {
     Blocks<D> blocks;
     blocks.rows = 1;
@@ -126,10 +129,11 @@ template <int D> STENCIL_PROCEDURE Blocks<D> cut(const Shape<D>& shape, const Ma
     blocks.origin = shape.origin[D - 1];
     blocks.chunks = chunk_count(shape);
     const int64_t width = blocks.high - blocks.low, wanted = 4 * int64_t(threads);
-    blocks.tall = threads == 1 ? blocks.rows : at_most(at_least(16384 / width, 1), divide_up(blocks.rows, wanted));
+    blocks.tall = threads == 1 ? at_most(at_least(MOST_CELLS / width, 1), blocks.rows)
+                               : at_most(at_least(16384 / width, 1), divide_up(blocks.rows, wanted));
     if (tile > 0) blocks.tall = at_most(tile, blocks.rows);
     blocks.row_blocks = divide_up(blocks.rows, blocks.tall);
-    blocks.x_blocks = 1;
+    blocks.x_blocks = threads == 1 ? at_most(divide_up(width, MOST_CELLS), blocks.chunks) : 1;
     if (threads > 1 && blocks.row_blocks < wanted) {
         blocks.x_blocks = at_most(blocks.chunks, at_least(divide_up(wanted, blocks.row_blocks), blocks.chunks / 16));
     }
@@ -143,6 +147,8 @@ template <int D> STENCIL_PROCEDURE Blocks<D> cut_rows(const Shape<D>& shape, con
     Blocks<D> blocks = cut(shape, grown, 1, 0);
     blocks.tall = threads == 1 ? blocks.rows : at_least(divide_up(blocks.rows, 8 * int64_t(threads)), 16);
     blocks.row_blocks = divide_up(blocks.rows, blocks.tall);
+    blocks.x_blocks = 1;
+    blocks.wide = blocks.chunks;
     return blocks;
 }
 

@@ -15,10 +15,13 @@ struct alignas(64) Counter {
 };
 
 // Threads share one parallel region for a whole march. Each owns a contiguous part of the tasks of a launch, so that its
-// cache keeps what it wrote, and then helps the others, so that a thread that was held back holds nobody up.
+// cache keeps what it wrote, and then helps the others, so that a thread that was held back holds nobody up. `at_once`, if
+// there is one, becomes other than 0 when somebody cannot wait for the end of the step; `left`: tasks were left undone.
 struct Team {
-    int size, members;
+    int size, members, asked;  // threads that were asked for; counters are there for as many
     Counter* counters;
+    const volatile int32_t* at_once;
+    int left;
     alignas(64) int arrived;
     alignas(64) int generation;
 };
@@ -49,6 +52,37 @@ template <class Body> inline void share(Team& team, int rank, int member, int64_
     for (int64_t task; (task = next_task(team, share)) >= 0;) body(task);
 }
 
+// Whether this thread shall leave what is left of the step: all do so once one of them has.
+inline bool leaves(Team& team) {
+    if (__atomic_load_n(&team.left, __ATOMIC_RELAXED)) return true;
+    if (team.at_once == nullptr || *team.at_once == 0) return false;
+    __atomic_store_n(&team.left, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+// As share, of a step that may be left: no task is begun after somebody has asked for the end.
+template <class Body> inline void share_or_leave(Team& team, int rank, int member, int64_t tasks, const Body& body) {
+    Share share = {rank, member, tasks, 0, 0};
+    for (int64_t task; (task = next_task(team, share)) >= 0;) {
+        if (leaves(team)) return;
+        body(task);
+    }
+}
+
+// As share, of tasks that may be left for later: counters say then which ones are done. parts: owners of tasks.
+template <class Body> inline void share_or_pause(Team& team, int rank, int parts, int64_t tasks, const Body& body) {
+    for (int helped = 0; helped < parts; ++helped) {
+        const int owner = (rank + helped) % parts;
+        const int64_t first = tasks * owner / parts, end = tasks * (owner + 1) / parts;
+        for (;;) {
+            if (leaves(team)) return;
+            const int64_t task = first + __atomic_fetch_add(&team.counters[owner].next, 1, __ATOMIC_RELAXED);
+            if (task >= end) break;
+            body(task);
+        }
+    }
+}
+
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -57,13 +91,21 @@ inline void relax() {
 #endif
 }
 
+// Tasks of the next launch begin at the first; those that were left undone stay known.
+inline void forget_tasks(Team& team) {
+    for (int k = 0; k < team.members * team.asked && !team.left; ++k) team.counters[k].next = 0;
+}
+
 // Whether this thread is the last to arrive; the others return from here when it has let them go on. Waiting spins for
 // some ten microseconds, then gives the CPU away, then sleeps: on a loaded machine whoever is waited for must get the CPU.
 STENCIL_PROCEDURE bool arrives_last(Team& team) {
-    if (team.size == 1) return true;
+    if (team.size == 1) {
+        forget_tasks(team);
+        return true;
+    }
     const int generation = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&team.arrived, 1, __ATOMIC_ACQ_REL) == team.size) {
-        for (int k = 0; k < team.members * team.size; ++k) team.counters[k].next = 0;
+        forget_tasks(team);
         team.arrived = 0;
         return true;
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.planning.cost import SMALL_STEP, CacheLevel, HostFigures
@@ -20,12 +20,26 @@ _GOOD_PART = 0.25
 """Of a thread's part of the last cache, from which on that is so: other cores use it too."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
+_BEYOND_NEAR = 0.5
+"""Of a thread's part of a last cache that is nearly as fast as the second one: below it steps lose little there."""
 _SLOWER = 1.5
 """How many times too long a forecast of a step may be: to decline tiles costs more than to pad rows in vain."""
-FEW, LONGEST_FEW = 4, 1.5
+FEW, LONGEST_FEW = 4, 2.5
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
 _LEAST_HEIGHT = 8
 """Levels of tiles with which threads meet much less often than at the end of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """Bytes of a thread's second cache and of its part of the last one, beyond which all comes from memory.
+
+    last_is_near: few cores share that one, so that it is nearly as fast, which counts where nothing was measured.
+    """
+
+    second: int
+    last: int
+    last_is_near: bool = False
 
 
 def tiles_gain(
@@ -33,32 +47,31 @@ def tiles_gain(
     extents: tuple[int, ...],
     sizes: TileSizes,
     arrays: int,
-    cache_bytes: int,
-    last_bytes: int,
+    caches: Caches,
     figures: HostFigures | None = None,
     threads: int = 1,
 ) -> bool:
     """Return whether tiles of these sizes are expected to take less time than one step after the other.
 
-    arrays: bytes of all arrays that each thread works on. cache_bytes: of its second cache; what fits into it is as
-    near in steps. last_bytes: of its part of the last cache, beyond which all comes from memory. figures: what a thread
-    moves and computes (`of_a_thread`), None where it was not measured. Between the second cache and memory tiles gain
-    by how slow the third one is, and its size says little of that: other cores may use most of it. Steps that are too
-    long to run together gain nothing by rows that are padded for tiles.
+    arrays: bytes of all arrays that each thread works on; what fits into its second cache is as near in steps.
+    figures: what a thread moves and computes (`of_a_thread`), None where it was not measured. Between the second cache
+    and memory tiles gain by how slow the third one is, and its size says little of that: other cores may use most of
+    it. Steps that are too long to run together gain nothing by rows that are padded for tiles.
     """
-    if arrays <= cache_bytes or not pays(kernel, extents, sizes):
+    unmeasured = arrays > max(_BEYOND * caches.second, _BEYOND_NEAR * caches.last if caches.last_is_near else 0)
+    if arrays <= caches.second or not pays(kernel, extents, sizes):
         return False
     if figures is None or not figures.levels:
-        return arrays > _BEYOND * cache_bytes
-    here = replace(figures, bandwidth=_beyond(figures, arrays, cache_bytes, last_bytes))
-    expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, cache_bytes)]
+        return unmeasured
+    here = replace(figures, bandwidth=_beyond(figures, arrays, caches))
+    expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, caches.second)]
     match expected:
         case [step, tile] if step is not None and tile is not None:
             seconds = prod(extents) / (step.rate * threads)
-            margin = _MARGIN if arrays < _GOOD_PART * last_bytes else _MARGIN_FAR
+            margin = _MARGIN if arrays < _GOOD_PART * caches.last else _MARGIN_FAR
             return tile.rate >= margin * step.rate and FEW * seconds <= _SLOWER * LONGEST_FEW
         case _:
-            return arrays > _BEYOND * cache_bytes
+            return unmeasured
 
 
 def meet_often(plan: Plan, extents: tuple[int, ...], threads: int) -> bool:
@@ -77,9 +90,9 @@ def of_a_thread(figures: HostFigures, threads: int) -> HostFigures:
     return HostFigures(figures.bandwidth / threads, figures.flops / threads, figures.label, levels)
 
 
-def _beyond(figures: HostFigures, arrays: int, cache_bytes: int, last_bytes: int) -> float:
+def _beyond(figures: HostFigures, arrays: int, caches: Caches) -> float:
     """Bytes a second that come from behind the second cache: a figure of data that surely left it, if there is one."""
-    left = [level.size for level in figures.levels if level.size >= 2 * cache_bytes]
-    if arrays > last_bytes or not left:
+    left = [level.size for level in figures.levels if level.size >= 2 * caches.second]
+    if arrays > caches.last or not left:
         return figures.bandwidth
     return figures.bandwidth_of(max(arrays, min(left)))

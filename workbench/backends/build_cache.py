@@ -131,6 +131,7 @@ class BuildCache:
         self._flights: dict[str, Future[Entry]] = {}
         self._lock = threading.Lock()
         self._unchecked = limit  # bytes stored since the size was last measured; the first entry measures
+        self._unchecked_kept = _MOST_KEPT  # the same of what is kept
         renew_when_forked(self)
 
     def renew_in_child(self) -> None:
@@ -268,6 +269,10 @@ class BuildCache:
         path, total = self.folder / "kept" / name, 0
         with contextlib.suppress(OSError):
             self._write(path, hashlib.sha256(content).digest() + content)
+            self._unchecked_kept += len(content)
+            if self._unchecked_kept <= _MOST_KEPT // 32:
+                return
+            self._unchecked_kept = 0
             for file in sorted(self._files("kept"), key=_modified, reverse=True):
                 total += _size(file)
                 if total > _MOST_KEPT and file != path:

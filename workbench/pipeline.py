@@ -12,11 +12,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
 from workbench.backends.kept_allocations import KeptAllocations
+from workbench.backends.kept_stages import STAGES
 from workbench.backends.looping import LoopingProgram
 from workbench.backends.registry import (
     REFERENCE,
@@ -37,7 +39,6 @@ from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import slot_bytes
-from workbench.planning.simplify import simplify
 from workbench.planning.strided import strided_fields
 
 __all__ = [
@@ -81,6 +82,11 @@ class Compiled:
     selection: Selection
 
 
+def simplify(graph: Graph) -> Graph:
+    """Graph -> graph without what costs something and changes no bit (planning/simplify)."""
+    return STAGES.simplified(graph)
+
+
 def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
     """Graph and choices -> plan, for a backend that follows chains or one that does not.
 
@@ -94,7 +100,8 @@ def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
             _plans.move_to_end(key)
             return _plans[key]
     try:
-        plan = plan_graph(graph, choices, follows_chains=follows_chains, allocations=_ALLOCATIONS)
+        make = partial(plan_graph, graph, choices, follows_chains=follows_chains, allocations=_ALLOCATIONS)
+        plan = STAGES.planned(graph, choices, follows_chains, make)
     except StencilError as error:
         raise error.belonging(graph.origin)  # noqa: B904  # the same error
     with _lock:

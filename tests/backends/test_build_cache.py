@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.kit.cache_entries import damage_one_byte
-from workbench.backends import cache_folder
+from workbench.backends import build_cache, cache_folder
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe, counters
 from workbench.errors import BuildError
 
@@ -305,3 +305,35 @@ def test_a_dropped_entry_is_gone(tmp_path):
     cache.drop(RECIPE.key)
     assert cache.find(RECIPE.key) is None
     assert cache.info().bytes == 0
+
+
+def test_what_was_kept_is_found_and_cleared(tmp_path):
+    cache = BuildCache(tmp_path)
+    assert cache.read_kept("stage") is None
+    cache.write_kept("stage", b"graph")
+    cache.write_kept("stage", b"plan")
+    assert BuildCache(tmp_path).read_kept("stage") == b"plan"
+    assert cache.info().bytes > len(b"plan")
+    cache.clear()
+    assert cache.read_kept("stage") is None
+
+
+def test_what_was_used_longest_ago_is_let_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_cache, "_MOST_KEPT", 300)
+    cache = BuildCache(tmp_path)
+    for number, name in enumerate(("first", "second")):
+        cache.write_kept(name, bytes(80))
+        os.utime(tmp_path / "kept" / name, (number, number))
+    assert cache.read_kept("first") is not None  # which is now the one used last
+    cache.write_kept("third", bytes(100))
+    assert [cache.read_kept(name) is not None for name in ("first", "second", "third")] == [True, False, True]
+    cache.write_kept("large", bytes(1000))
+    assert cache.read_kept("large") == bytes(1000)
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_a_full_disk_keeps_nothing_and_says_nothing(tmp_path):
+    (tmp_path / "kept").write_text("")
+    cache = BuildCache(tmp_path)
+    cache.write_kept("stage", b"graph")
+    assert cache.read_kept("stage") is None

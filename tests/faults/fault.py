@@ -15,6 +15,8 @@ from pathlib import Path
 from types import CodeType
 from unittest import mock
 
+from workbench.backends.kept_stages import STAGES
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -44,7 +46,8 @@ def installed(fault):
     """
     _forget_texts()
     faulty = _template(fault) if fault.place == "templates" else _functions(fault)
-    with faulty, mock.patch("workbench.pipeline._ALLOCATIONS", None):
+    kept = mock.patch("workbench.pipeline._ALLOCATIONS", None), mock.patch.object(STAGES, "is_on", False)
+    with faulty, kept[0], kept[1]:
         yield
     _forget_texts()
 

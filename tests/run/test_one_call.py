@@ -2,6 +2,8 @@
 
 import gc
 import resource
+import subprocess
+import sys
 import threading
 import tracemalloc
 import weakref
@@ -217,3 +219,11 @@ def test_machines_of_cells_are_called_in_the_same_way(backend):
     assert first.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
     assert second.tolist() == [0.0, 6.0, 12.0, 18.0, 24.0]
     assert not np.shares_memory(first, second)
+
+
+LIST = "import sys, workbench as wb; wb.collective(lambda x: x + 1)([1.0], threads=1); print('numpy.ma' in sys.modules)"
+
+
+def test_a_first_call_loads_no_masked_arrays():
+    done = subprocess.run([sys.executable, "-c", LIST], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

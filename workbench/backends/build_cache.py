@@ -26,6 +26,8 @@ from workbench.forking import forkable_lock, renew_when_forked
 DEFAULT_LIMIT = 2 << 30
 _FORMAT = "1"  # of records and keys; another number makes all older entries unreachable
 _KEPT_FAILURES = 20
+_MOST_KEPT = 64 << 20  # bytes of what stages of programs were found to be
+_DIGEST = 32  # bytes of a sha256
 _ABANDONED_AFTER = 24 * 3600.0  # seconds; a temporary file older than this belongs to no living build
 _POLL = 0.05  # seconds between two looks for a request to cancel
 
@@ -129,6 +131,7 @@ class BuildCache:
         self._flights: dict[str, Future[Entry]] = {}
         self._lock = threading.Lock()
         self._unchecked = limit  # bytes stored since the size was last measured; the first entry measures
+        self._unchecked_kept = _MOST_KEPT  # the same of what is kept
         renew_when_forked(self)
 
     def renew_in_child(self) -> None:
@@ -247,6 +250,34 @@ class BuildCache:
         with contextlib.suppress(OSError):
             self._write(self.folder / "notes" / f"{name}.json", json.dumps(note, indent=1).encode())
 
+    def read_kept(self, name: str) -> bytes | None:
+        """What was kept under `name` (a file name), which counts as used now; a damaged file counts as absent."""
+        path = self.folder / "kept" / name
+        try:
+            found = path.read_bytes()
+        except OSError:
+            return None
+        digest, content = found[:_DIGEST], found[_DIGEST:]
+        if hashlib.sha256(content).digest() != digest:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return content
+
+    def write_kept(self, name: str, content: bytes) -> None:
+        """Keep bytes, and let go what was used longest ago; failing to do so costs time later and is no error."""
+        path, total = self.folder / "kept" / name, 0
+        with contextlib.suppress(OSError):
+            self._write(path, hashlib.sha256(content).digest() + content)
+            self._unchecked_kept += len(content)
+            if self._unchecked_kept <= _MOST_KEPT // 32:
+                return
+            self._unchecked_kept = 0
+            for file in sorted(self._files("kept"), key=_modified, reverse=True):
+                total += _size(file)
+                if total > _MOST_KEPT and file != path:
+                    file.unlink(missing_ok=True)
+
     def keep_failure(self, file_name: str, text: str) -> Path | None:
         """Keep a source that did not compile and return where; only the last few are kept. None if the disk refuses."""
         path = self.folder / "failed" / file_name
@@ -260,14 +291,14 @@ class BuildCache:
 
     def info(self) -> CacheInfo:
         """Count what is there now."""
-        files = [*self._files("entries"), *self._files("notes"), *self._files("failed")]
+        files = [*self._files("entries"), *self._files("notes"), *self._files("kept"), *self._files("failed")]
         entries = sum(1 for path in self._files("entries") if path.suffix == ".json")
         return CacheInfo(self.folder, entries, sum(_size(path) for path in files), self.limit)
 
     def clear(self) -> CacheInfo:
         """Remove everything and say what there was. Libraries that a process has loaded stay usable in it."""
         before = self.info()
-        for part in ("entries", "notes", "failed", "temporary"):
+        for part in ("entries", "notes", "kept", "failed", "temporary"):
             shutil.rmtree(self.folder / part, ignore_errors=True)
         return before
 

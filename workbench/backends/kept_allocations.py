@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
+from workbench.backends.code_digest import code_digest
 
 _KEPT = 8
 _ROOMS = ("graph", "planning")  # whose code decides what a search finds
@@ -43,14 +42,4 @@ def _name(program: str) -> str:
 
 
 def _of_this_code(key: str) -> str:
-    return hashlib.sha256(f"{code_digest()} {key}".encode()).hexdigest()
-
-
-@cache
-def code_digest() -> str:
-    """Hash of all that decides what a search finds, but for the program: takes ten milliseconds, once a process."""
-    found, root = hashlib.sha256(), Path(__file__).resolve().parents[1]
-    files = [file for room in _ROOMS for file in sorted((root / room).rglob("*.py"))]
-    for file in files:
-        found.update(f"{file.relative_to(root)}\n".encode() + file.read_bytes())
-    return found.hexdigest()
+    return hashlib.sha256(f"{code_digest(*_ROOMS)} {key}".encode()).hexdigest()

@@ -28,6 +28,7 @@ from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
+from workbench.backends.kept_stages import STAGES
 from workbench.backends.loaded_library import load_library
 from workbench.backends.march_record import (
     MarchRecord,
@@ -72,7 +73,7 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
         return vector_report(program.source, program.built)
 
     def _render(self, plan: Plan) -> Source:
-        return render_openmp(plan)
+        return STAGES.rendered(plan, self.name, render_openmp)
 
     def _key(self, text: Source) -> str:
         return text.entry

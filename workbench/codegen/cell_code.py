@@ -55,6 +55,8 @@ class RootText:
 class CellCode:
     """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
 
+    stretch: in each stretch of a row, in loops that have them.
+
     `arrays` are in order of appearance. gathers: whether some line reads at a computed place, and notes one outside.
     cuts: loops between the statements of a cell, if cells turn side by side there. ahead: as in `Reads`.
     The cell's index along the last axis is `i`, counted from the domain's first cell; in a loop that folds, along the
@@ -70,3 +72,4 @@ class CellCode:
     gathers: bool = False
     cuts: tuple[CutTurns, ...] = ()
     ahead: tuple[tuple[str, int], ...] = ()
+    stretch: tuple[Statement, ...] = ()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from workbench.codegen.cell_code import CellCode, RootText
-from workbench.codegen.gathers import Index, gather_code
+from workbench.codegen.gathers import OUTSIDE, Index, gather_code, note_bit
 from workbench.codegen.index_range import lies_inside
 from workbench.codegen.names import NameBook, offset_suffix
-from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
+from workbench.codegen.reads import CELL, ROW, STRETCH, UNIFORM, Key, Offset, Reads, plus
 from workbench.codegen.scope import Scope
-from workbench.codegen.spelling import Text, literal, spell, type_name
+from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.turns import CutTurns, Operand, Turns, nodes_of_loop, turns_of
+from workbench.codegen.value_names import display_name, numbered_name
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,
@@ -71,25 +72,6 @@ def emit_globals(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellC
     return code
 
 
-def display_name(nodes: tuple[Node, ...], index: int) -> str:
-    """The user's first name of a value; else that of the static or of what it extends; "" if nobody named it."""
-    node = nodes[index]
-    if node.names:
-        return node.names[0]
-    match node.instruction:
-        case Load(name):
-            return name
-        case Extend():
-            return display_name(nodes, node.operands[0])
-        case _:
-            return ""
-
-
-def numbered_name(numbered: dict[int, str], index: int) -> str:
-    """What a value without a name is called in one text: t1, t2, ... in order of appearance."""
-    return numbered.setdefault(index, f"t{len(numbered) + 1}")
-
-
 @dataclass(slots=True)
 class _Writer:
     """State while one cell is written: texts of finished values, statements so far, names in use."""
@@ -101,7 +83,7 @@ class _Writer:
     uses: dict[Key, int] = field(default_factory=dict)
     levels: dict[Key, int] = field(default_factory=dict)
     along: dict[Key, frozenset[int]] = field(default_factory=dict)  # axes of the program along which a value differs
-    statements: tuple[list[Statement], list[Statement], list[Statement]] = field(default_factory=lambda: ([], [], []))
+    statements: tuple[list[Statement], ...] = field(default_factory=lambda: ([], [], [], []))  # by how often they run
     indices: set[int] = field(default_factory=set)
     unnamed: set[Key] = field(default_factory=set)
     passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
@@ -127,7 +109,7 @@ class _Writer:
             if is_outer or (len(keys) > 1 and (key in self.unnamed or is_element)):
                 self._assign(key)
         results = tuple(RootText(k[0], self.texts[k].text, self.inside[k]) for k in keys)
-        uniform, row, cell = self.statements
+        uniform, row, stretch, cell = self.statements
         return CellCode(
             tuple(self.reads.arrays.values()),
             (*self.reads.stride_lines, *uniform),
@@ -138,6 +120,7 @@ class _Writer:
             self.gathers,
             tuple(self.cuts),
             tuple(self.reads.ahead.items()),
+            tuple(stretch),
         )
 
     def _here(self, index: int) -> Offset:
@@ -182,7 +165,7 @@ class _Writer:
     def _find_operands(self, key: Key) -> tuple[Key, ...]:
         index, offset = key
         node = self.scope.nodes[index]
-        if self._is_word(index):
+        if self._is_word(index) or self.scope.stretch.knows(index):
             return ()
         traits = traits_of(node.instruction)
         if isinstance(node.instruction, Shift | Replicate):
@@ -246,6 +229,8 @@ class _Writer:
         # A leaf that no line below knows better may differ from cell to cell.
         same = _is_same_everywhere(node) or self._is_word(index)
         level = max([self.levels[o] for o in operands], default=UNIFORM if same else CELL)
+        if index in self.scope.stretch.conditions:
+            level = STRETCH
         for operand in operands:  # what changes less often than this value is computed further out
             if operand in self.unnamed and self.levels[operand] < level:
                 self._assign(operand)
@@ -257,9 +242,11 @@ class _Writer:
         if isinstance(node.instruction, LoadIndex):
             axis = self.scope.axes_of(index)[node.instruction.axis]
             level, self.along[key] = self._index_level(axis), frozenset({axis})
+        elif self.scope.stretch.knows(index):
+            self.along[key] = frozenset({self.scope.inner})
         is_named = isinstance(node.instruction, Loop) and not self._is_word(index)  # by the lines of its loop
         self.texts[key], self.levels[key], self.inside[key] = text, level, () if is_named else inside
-        if is_named or isinstance(node.instruction, Imm | LoadIndex):
+        if is_named or isinstance(node.instruction, Imm | LoadIndex) or index in self.scope.stretch.conditions:
             return
         is_cell = isinstance(node.instruction, Gather) and bool(self.scope.access)  # read into a written type
         is_apart = isinstance(node.instruction, Arith) and node.instruction.operator in self.scope.apart
@@ -280,6 +267,10 @@ class _Writer:
         node = self.scope.nodes[index]
         if self.scope.words is not None and self.scope.words.holds(index):
             return self._global_slot(self.scope.words.word(index), node.value_type)
+        if index in self.scope.stretch.conditions:
+            return Text(self.scope.stretch.conditions[index])
+        if index in self.scope.stretch.moves:
+            return self._neighbour(self.scope.stretch.moves[index])
         match node.instruction:
             case Imm(value):
                 return literal(value, node.value_type)
@@ -318,7 +309,7 @@ class _Writer:
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""
         source = self.scope.nodes[index].operands[0]
-        indices = tuple(Index(self.texts[p].text, self._is_inside(source, k, p)) for k, p in enumerate(places))
+        indices = tuple(self._index_of(index, k, p) for k, p in enumerate(places))
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_inside)])
         array = self.reads.array(source)
         strides = self.reads.strides(source) if source in self.scope.strided else None
@@ -329,13 +320,25 @@ class _Writer:
         self.gathers |= bool(code.lines)
         return code.value
 
-    def _is_inside(self, source: int, number: int, place: Key) -> bool:
-        """Whether an index lies inside of the axis of what is read in each cell: so it is made, or in the interior."""
-        (index, offset), nodes = place, self.scope.nodes
-        read = nodes[source].space
-        if index in self.scope.inside and self.scope.frame is not None and read is not None and not any(offset):
-            return self.scope.frame.axes[self.scope.inner].extent == read.axes[number].extent
-        return read is not None and not any(offset) and lies_inside(self.scope, index, read.axes[number].extent)
+    def _index_of(self, gather: int, number: int, place: Key) -> Index:
+        """One of the indices; of a neighbour in the row it is known before the stretch whether it lies inside."""
+        (index, offset), read = place, self.scope.nodes[self.scope.nodes[gather].operands[0]].space
+        if read is None or any(offset):
+            return Index(self.texts[place].text)
+        extent = read.axes[number].extent
+        if lies_inside(self.scope, index, extent):
+            return Index(self.texts[place].text, is_inside=True)
+        if index in self.scope.stretch.checked and self.scope.has_row_of(extent):
+            is_inside, move = self.scope.stretch.checked[index]
+            note = f"{OUTSIDE} |= uint64_t(!{is_inside}) << {note_bit(self.scope.nodes, gather)};"
+            self.statements[STRETCH].append(Statement(note, (gather,), along=frozenset({self.scope.inner})))
+            self.gathers = True
+            return Index(self._neighbour(move).text, is_inside=True)
+        return Index(self.texts[place].text)
+
+    def _neighbour(self, move: str) -> Text:
+        """The index of a neighbour in the row, by the name of its distance."""
+        return Text(f"{self._index(self.scope.inner, 0).text} + {move}", SUM)
 
     def _assign(self, key: Key) -> None:
         index, offset = key

@@ -6,8 +6,8 @@ i + 1: neighbouring cells read neighbouring elements, which is one load of a vec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from workbench.codegen.scope import Scope
 from workbench.graph import Arith, Broadcast, Gather, Imm, LoadIndex, LoadSize, Node, Replicate
@@ -15,40 +15,42 @@ from workbench.graph import Arith, Broadcast, Gather, Imm, LoadIndex, LoadSize, 
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """Where expressions of the interior stand, and how far that is from the ends of a row."""
+    """How far the interior is from the ends of a row, and what is the same in all its cells.
 
-    scope: Scope
+    moves: how far indices are from the cell's own there. conditions: nodes that ask whether such an index is beyond an
+    end of the row.
+    """
+
     below: int
     above: int
+    moves: Mapping[int, int]
+    conditions: tuple[int, ...]
 
 
-def interior_of(scope: Scope, roots: Sequence[int]) -> Interior | None:
+def interior_of(scope: Scope, needed: Sequence[int]) -> Interior | None:
     """Find the indices that are a constant away from the cell's own along a row; None where no Gather needs one.
 
-    In the scope that is returned they are not cut at the ends, and a condition that an end is passed is false.
+    needed: the nodes that are computed in a cell, as `needed_in` finds them.
     """
     if not scope.within or scope.frame is None or scope.frame.axes[scope.inner].kind != "array":
         return None
-    needed = _needed(scope, roots)
     moves: dict[int, int] = {}
-    nodes = list(scope.nodes)
+    conditions = []
     for index in needed:
         node = scope.nodes[index]
         move = _move(scope, node, moves)
         if move is not None:
             moves[index] = move
-            if isinstance(node.instruction, Arith):
-                nodes[index] = _uncut(scope, node, moves, nodes)
         elif _passes_end(scope, node, moves):
-            nodes[index] = replace(node, instruction=Imm(value=False), operands=())
+            conditions.append(index)
     gathers = (scope.nodes[index] for index in needed if isinstance(scope.nodes[index].instruction, Gather))
     if not any(moves.get(operand) for gather in gathers for operand in gather.operands[1:]):
         return None
     below, above = max(0, *(-move for move in moves.values())), max(0, *moves.values())
-    return Interior(replace(scope, nodes=tuple(nodes), inside=frozenset(moves)), below, above)
+    return Interior(below, above, moves, tuple(conditions))
 
 
-def _needed(scope: Scope, roots: Sequence[int]) -> list[int]:
+def needed_in(scope: Scope, roots: Sequence[int]) -> list[int]:
     """The nodes that are computed in a cell, operands first."""
     seen, waiting = set(roots), list(roots)
     while waiting:
@@ -85,20 +87,6 @@ def _move(scope: Scope, node: Node, moves: dict[int, int]) -> int | None:
         case _:
             pass
     return None
-
-
-def _uncut(scope: Scope, node: Node, moves: dict[int, int], nodes: Sequence[Node]) -> Node:
-    """The index as it is in the interior."""
-    match node.instruction:
-        case Arith("maximum" | "minimum"):
-            (uncut,) = (o for o in node.operands if o in moves)
-            return replace(node, instruction=nodes[uncut].instruction, operands=nodes[uncut].operands)
-        case Arith("select"):
-            wrapped = _wrapped(scope, node, moves)
-            assert wrapped is not None
-            return replace(node, instruction=Arith("add"), operands=wrapped)
-        case _:
-            return node
 
 
 def _wrapped(scope: Scope, node: Node, moves: dict[int, int]) -> tuple[int, int] | None:

@@ -109,19 +109,19 @@ class Segmenting:
 
 
 @dataclass(frozen=True, slots=True)
-class InteriorCells:
-    """What a loop computes in cells that are at least `below` and `above` cells away from the ends of a row.
+class Stretches:
+    """Of a loop whose rows go in stretches: of so many cells at each end of a row each is one, and the interior.
 
-    notes: whether a cell notes what it reads outside.
+    variables: types and names of what is known in a stretch; at_first: the lines that find it at its first cell; lines:
+    what follows from it. notes: whether a cell notes what it reads outside.
     """
 
     below: int
     above: int
-    uniform: tuple[Statement, ...]
-    pointers: tuple[Pointer, ...]
-    row: tuple[Statement, ...]
-    cell: tuple[Statement, ...]
-    notes: bool
+    variables: tuple[tuple[str, str], ...]
+    at_first: tuple[Statement, ...]
+    lines: tuple[Statement, ...] = ()
+    notes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ class Sweep:
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
     notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
     of type dd. stages: `cell`, cut at loops that cells make or at a fold's roots, or made quickly where that is of dd.
-    interior: of cells that read their neighbours at indices that are cut at the ends of a row. vectors: of a loop
-    whose cells may be computed in vectors that hold neighbours along a row (codegen/vectors).
+    stretches: of a loop whose cells read neighbours at indices that are cut at the ends of a row. vectors: of one whose
+    cells may be computed in vectors that hold neighbours along a row (codegen/vectors).
     """
 
     name: str = field(compare=False)
@@ -169,7 +169,7 @@ class Sweep:
     joining: Joining | None = None
     extended: bool = False
     stages: tuple[LoopStage, ...] = ()
-    interior: InteriorCells | None = None
+    stretches: Stretches | None = None
     vectors: VectorRows | None = None
 
     @property

@@ -30,7 +30,7 @@ _TAKEN = _words(
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
     modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES
     combine_add combine_multiply compute made keep quick large done stop not_finite
-    whole end Stretch Cells Vector VectorOf VectorAt vector_length whole_vectors side_by_side
+    whole end Stretch end_of_stretch Cells Vector VectorOf VectorAt vector_length whole_vectors side_by_side
     ShiftedCells joined prefetch LINES_AHEAD
     combine_minimum combine_maximum combine_logical_or combine_logical_and distance face
     Shape Row Block Blocks Box Part Tile Tiles Turn Step Walk SideRule Margins Team Control March"""

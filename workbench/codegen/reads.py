@@ -17,8 +17,8 @@ Offset = tuple[int, ...]
 Key = tuple[int, Offset]
 """A node at a cell, relative to the cell that is being computed. Uniform values have the offset 0."""
 
-UNIFORM, ROW, CELL = 0, 1, 2
-"""How often a value changes: never in a launch, with the row, with the cell."""
+UNIFORM, ROW, STRETCH, CELL = range(4)
+"""How often a value changes: never in a launch, with the row, with the stretch of a row (stretches), with the cell."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from workbench.codegen.access import Access, Linear, Near, RowPointers
 from workbench.codegen.shapes import element_text
 from workbench.codegen.spelling import TargetLanguage
 from workbench.graph import Node
-from workbench.graph.spaces import Space
+from workbench.graph.spaces import Extent, Space
 from workbench.planning.axes import axes_of, listed
 from workbench.planning.kernel_plan import Axes
 
@@ -24,6 +24,25 @@ class Strides:
 
     words: tuple[int, ...]
     step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Names of what is the same in a stretch of a row: distances of indices from the cell's own, and conditions.
+
+    checked: of indices that may lie outside, whether they do not, and a distance that does not.
+    """
+
+    moves: Mapping[int, str] = field(default_factory=dict)
+    conditions: Mapping[int, str] = field(default_factory=dict)
+    checked: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+
+    def knows(self, index: int) -> bool:
+        """Whether the text of a node is a name, or an index and a name."""
+        return index in self.moves or index in self.conditions
+
+
+NO_STRETCHES = Neighbours()
 
 
 class GlobalWords(Protocol):
@@ -47,9 +66,9 @@ class Scope:
     `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
-    apart: operators whose results have names, because a text takes them for several cells at once. inside: indices that
-    are known to lie inside of arrays along the axis that `i` counts. stops: a place outside ends the loop over cells.
-    strided: nodes that lie in arrays with strides of their own.
+    apart: operators whose results have names, because a text takes them for several cells at once. stretch: what is the
+    same in stretches of a row. stops: a place outside ends the loop over cells. strided: nodes that lie in arrays with
+    strides of their own.
     """
 
     dim: int
@@ -67,7 +86,7 @@ class Scope:
     turns_together: bool = False
     within: bool = False
     apart: frozenset[str] = frozenset()
-    inside: frozenset[int] = frozenset()
+    stretch: Neighbours = NO_STRETCHES
     stops: bool = False
     strided: Mapping[int, Strides] = field(default_factory=dict)
 
@@ -91,6 +110,10 @@ class Scope:
     def inner(self) -> int:
         """The axis of the program that `i` counts."""
         return next(axis for axis in reversed(self.loop_axes) if axis not in self.folds)
+
+    def has_row_of(self, extent: Extent) -> bool:
+        """Whether rows, along the axis that `i` counts, have as many cells as this extent says."""
+        return self.frame is not None and self.frame.axes[self.inner].extent == extent
 
     def index(self, axis: int) -> str:
         """The cell's local index along one of the program's axes."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.codegen.cell_code import CellCode
-from workbench.codegen.expressions import display_name, emit_cell, emit_globals, numbered_name
+from workbench.codegen.expressions import emit_cell, emit_globals
 from workbench.codegen.gathers import OUTSIDE
 from workbench.codegen.loops import Combine, Partial, RuleOperand, Rules
 from workbench.codegen.names import RESERVED, NameBook, identifier
@@ -17,6 +17,7 @@ from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
+from workbench.codegen.value_names import display_name, numbered_name
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.extended_arrays import identity_of

@@ -28,7 +28,8 @@ from workbench.planning.slices import compute_where_read
 from workbench.planning.variants import live_nodes
 
 _MOST_ROUNDS = 10  # every round removes nodes; three are the most that programs have needed
-_SIMPLIFIED = Remembered[Graph](32)  # those of a few programs: a plan asks again for what a machine was made of
+SIMPLIFIED = Remembered[Graph](32)
+"""Those of a few programs: a plan asks again for what a machine was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def simplify(graph: Graph) -> Graph:
     is computed once as a Global. Names, spans and hints follow the values. A graph that was returned lately is returned
     as it is.
     """
-    if graph in _SIMPLIFIED:
+    if graph in SIMPLIFIED:
         return graph
     for _ in range(_MOST_ROUNDS):
         simpler = graph
@@ -57,7 +58,7 @@ def simplify(graph: Graph) -> Graph:
         if simpler == graph:
             break
         graph = simpler
-    return _SIMPLIFIED.add(_stored_once(graph))
+    return SIMPLIFIED.add(_stored_once(graph))
 
 
 def _stored_once(graph: Graph) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,8 @@ def to_host(name: str, value: object) -> Array:
         return _from_device(name, value)
     if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    # To import numpy.ma takes a fifth of a first call of a small program, and without it no array is masked.
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise FieldError(
             f"{name} was given a masked array with {int(np.sum(value.mask))} masked cells",
             advice="Fill the masked cells: pass value.filled(0.0).",

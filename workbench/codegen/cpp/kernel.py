@@ -11,7 +11,7 @@ from workbench.codegen.cpp.leaving import first_write
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
-from workbench.codegen.interior_cells import interior_cells
+from workbench.codegen.gathers import OUTSIDE
 from workbench.codegen.joins import join_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import Array, Rules, Sweep
@@ -37,7 +37,8 @@ from workbench.codegen.seeking import seeking, sought_by
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, type_name
-from workbench.codegen.statement import Statement
+from workbench.codegen.statement import Statement, words_in
+from workbench.codegen.stretches import stretches_of
 from workbench.codegen.turns import LoopStage, stages_of
 from workbench.codegen.vectors import in_vectors
 from workbench.codegen.writer import KernelWriter
@@ -316,7 +317,9 @@ class _HostWriter(KernelWriter):
         read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
         computed = tuple(r for r in roots if r not in read)
         scope = replace(self.scope(frozenset(slots), subkernel.axes), turns_together=True)
-        before = dict(numbered)
+        found = None if planes or subkernel.reductions else stretches_of(scope, computed, names)
+        if found is not None:
+            scope = replace(scope, stretch=found[0])
         code = emit_cell(scope, computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
@@ -352,12 +355,11 @@ class _HostWriter(KernelWriter):
             extended=self.extends(statements),
             stages=self._stages(subkernel, code, tuple(statements), targets, rolls=planes is not None),
         )
-        if not (sweep.partials or sweep.stages or sweep.extended or planes):
-            fresh = NameBook(self.reserved().union(targets))
-            before.update({a.node: numbered[a.node] for a in code.arrays if a.node in numbered})
-            made = interior_cells(scope, code, (computed, read), (outputs, targets), fresh, before)
-            sweep = replace(sweep, interior=made)
-        sweep = in_vectors(sweep)
+        if found is None:
+            sweep = in_vectors(sweep)
+        else:
+            notes = OUTSIDE in words_in(statement.text for statement in statements)
+            sweep = replace(sweep, stretches=replace(found[1], lines=code.stretch, notes=notes))
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
 

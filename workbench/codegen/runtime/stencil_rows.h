@@ -57,6 +57,12 @@ template <class T> struct LaneValues {
     }
 };
 
+// A row goes in stretches: its cells from `low` to before `high` are one, each of the others is one. Where that of `first`
+// ends.
+inline int64_t end_of_stretch(int64_t first, int64_t last, int64_t low, int64_t high) {
+    return first >= low && first < high ? minimum(last, high) : first + 1;
+}
+
 template <int D> struct Margins {
     int64_t sides[D][2];
 };

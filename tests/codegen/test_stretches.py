@@ -1,4 +1,4 @@
-"""The interior of a row, where windows read their neighbours unchecked: equal bits for all lengths, rules, offsets."""
+"""Rows in stretches whose cells have neighbours equally far away: equal bits for all lengths, rules and offsets."""
 
 import re
 
@@ -17,8 +17,8 @@ def text_of(function, *given, backend="openmp"):
     return wb.collective(function).machine(*given).source(backend).text
 
 
-def interiors(text):
-    """The cells of each loop over an interior."""
+def cells_in_stretches(text):
+    """The cells of each loop over stretches of a row."""
     return re.findall(r"for \(int64_t i = done; i < stop; \+\+i\) \{\n(.*?)\n {12}\}", text, re.DOTALL)
 
 
@@ -26,9 +26,9 @@ def near(x):
     return windows(lambda w: w[-2] * 3 + w[0] - w[1], x, "outflow")
 
 
-def test_cells_of_the_interior_are_not_checked():
+def test_cells_do_not_look_for_the_ends_of_their_row():
     text = text_of(near, np.ones(9))
-    (cell,) = interiors(text)
+    (cell,) = cells_in_stretches(text)
     assert "inside" not in cell
     assert "imum(" not in cell
     assert "2 - shape.origin[0]" in text
@@ -36,28 +36,34 @@ def test_cells_of_the_interior_are_not_checked():
     assert "i = done" not in text_of(near, np.ones(9), backend="cuda")
 
 
-def test_a_ring_is_closed_at_the_ends_alone():
+def test_a_ring_is_closed_between_stretches():
     text = text_of(lambda x: np.roll(x, 1) + np.roll(x, -2), np.ones(9))
-    (cell,) = interiors(text)
+    (cell,) = cells_in_stretches(text)
     assert "inside" not in cell
     assert "?" not in cell
     assert "1 - shape.origin[0]" in text
     assert "shape.global_extents[0] - 2 - shape.origin[0]" in text
 
 
-def test_a_constant_beyond_the_end_is_no_question_in_the_interior():
-    (cell,) = interiors(text_of(lambda x: windows(lambda w: w[0, 1] + w[1, -1], x, constant(7.0)), np.ones((4, 5))))
-    assert cell.count("? 7.0") == 3
-    assert cell.count("false ? 7.0") == 2  # beyond a row; whether a row is beyond the first one is asked before
+def test_whether_a_neighbour_is_beyond_an_end_is_asked_once_a_stretch():
+    (cell,) = cells_in_stretches(
+        text_of(lambda x: windows(lambda w: w[0, 1] + w[1, -1], x, constant(7.0)), np.ones((4, 5)))
+    )
+    assert cell.count("? 7.0") == 3  # once whether a row is beyond the first one, which is asked before
+    assert re.findall(r"beyond_end\w* \? 7\.0", cell) == ["beyond_end ? 7.0", "beyond_end_2 ? 7.0"]
+    assert not re.search("[<>]", cell)
 
 
-def test_what_lies_outside_is_noted_at_the_ends_and_in_other_reads():
+def test_what_lies_outside_is_noted_before_a_stretch_and_in_other_reads():
     def moved(x, k):
         return windows(lambda w: w[1] - w[0], x) + compute(x * x)[k]
 
     program, x, k = wb.collective(moved), np.arange(6.0), np.array([0, 5, 4, 3, 2, 9])
-    (cell,) = interiors(text_of(moved, x, k))
-    assert cell.count("_inside") == 3
+    text = text_of(moved, x, k)
+    (cell,) = cells_in_stretches(text)
+    assert len(re.findall(r"\bt\d+_inside", cell)) == 3
+    assert "outside |= uint64_t(!is_inside) << " in text
+    assert "!is_inside" not in cell
     for backend in ("reference", "openmp"):
         with pytest.raises(RunError, match="is read at index 6, for element 5"):
             program(x, k % 6, backend=backend)
@@ -73,16 +79,18 @@ def test_what_lies_outside_is_noted_at_the_ends_and_in_other_reads():
         lambda x: windows(lambda w: w[-1, 0] + w[1, 0], x[:, None] + x[None, :], "outflow"),  # along columns alone
     ],
 )
-def test_other_loops_have_no_interior(function):
-    assert not interiors(text_of(function, np.ones(8)))
+def test_rows_of_other_loops_are_whole(function):
+    assert not cells_in_stretches(text_of(function, np.ones(8)))
 
 
 def test_a_long_cell_is_written_once():
-    def wide(x, reach):
-        return sum(np.sqrt(windows(lambda w, k=k: w[k], x, "outflow")) for k in range(-reach, reach))
+    def wide(reach):
+        return lambda x: sum(np.sqrt(windows(lambda w, k=k: w[k], x, "outflow")) for k in range(-reach, reach))
 
-    assert not interiors(text_of(lambda x: wide(x, 40), np.ones(5)))
-    assert len(interiors(text_of(lambda x: wide(x, 4), np.ones(5)))) == 1
+    for reach in (4, 40):
+        text = text_of(wide(reach), np.ones(5))
+        assert len(cells_in_stretches(text)) == 1
+        assert text.count("sqrt(") == 2 * reach
 
 
 def test_what_is_cut_elsewhere_stays_cut():
@@ -98,7 +106,7 @@ def test_what_is_cut_elsewhere_stays_cut():
     for n in (3, 9, 40):
         x = np.random.default_rng(n).random(n)
         assert_same_bits(program(x, backend="openmp"), program(x, backend="reference"))
-    (cell,) = interiors(text_of(body, np.ones(9)))
+    (cell,) = cells_in_stretches(text_of(body, np.ones(9)))
     assert cell.count("_inside") == 2 * 3
 
 

@@ -8,7 +8,7 @@ from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import Index, gather_code
 from workbench.codegen.index_range import lies_inside
 from workbench.codegen.names import NameBook, offset_suffix
-from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
+from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, in_memory, plus
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
@@ -327,7 +327,7 @@ class _Writer:
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
         self.gathers |= bool(code.lines)
-        return code.value
+        return in_memory(self.scope, source, code.value)
 
     def _is_inside(self, source: int, number: int, place: Key) -> bool:
         """Whether an index lies inside of the axis of what is read in each cell: so it is made, or in the interior."""

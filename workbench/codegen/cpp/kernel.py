@@ -10,6 +10,7 @@ from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
+from workbench.codegen.free_order import in_any_order, taken_in_any_order
 from workbench.codegen.interior_cells import interior_cells
 from workbench.codegen.joins import join_sweep
 from workbench.codegen.laps import Lap, number_laps
@@ -303,7 +304,9 @@ class _HostWriter(KernelWriter):
         names, numbered = NameBook(self.reserved()), dict[int, str]()
         outputs = tuple(h.node for h in subkernel.outputs)
         sought = () if planes or outputs else sought_by(self, subkernel, subkernel.reductions)
-        reduced = tuple(s.element for s in sought) or tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        operands = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        free = () if planes or sought else taken_in_any_order(self, subkernel)
+        reduced = tuple(s.element for s in sought) or free or operands
         targets = [names.claim(f"out_{self.output_name(h, numbered)}") for h in subkernel.outputs]
         cells = [names.claim(f"{self.value_name(r, numbered)}_cells") for r in subkernel.reductions]
         arguments = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
@@ -316,10 +319,11 @@ class _HostWriter(KernelWriter):
         values = {r.node: (r.text, r.nodes) for r in code.results}
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
         statements, taken = [*code.cell, *written(code, outputs, targets)], []
-        for reduction, operand, buffer in zip(subkernel.reductions, reduced, cells, strict=True):
-            text, inside = values[operand]
+        for reduction, operand, root, buffer in zip(subkernel.reductions, operands, reduced, cells, strict=True):
+            text, inside = values[root]
             line = f"return {text};" if sought else f"{buffer}[i - first] = {text};"
-            taken.append(Statement(line, tuple(sorted({reduction, *inside}))))
+            widened = {operand} if free and root != operand else set[int]()
+            taken.append(Statement(line, tuple(sorted({reduction, *widened, *inside}))))
         statements += () if sought else taken
         types = [f"{type_name(self.nodes[h.node].value_type)}*" for h in subkernel.outputs]
         stored = tuple(zip(subkernel.outputs, targets, types, strict=True))
@@ -329,7 +333,7 @@ class _HostWriter(KernelWriter):
             Pointer(out, type_, f"{out}_array", row_element(h.node, (0,) * rank, planes)) for h, out, type_ in stored
         ]
         partials = tuple(self.partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
-        partials = seeking(partials, sought, taken, names) if sought else partials
+        partials = seeking(partials, sought, taken, names) if sought else in_any_order(self, partials, free)
         sweep = Sweep(
             "",
             subkernel.name,

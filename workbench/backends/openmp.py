@@ -162,6 +162,8 @@ class OpenmpInstance:
         self._once: PreparedMarch | None = None
         self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
+        self._outside, self._dtypes = plan.outside, {s.type.name: s.type.numpy for s in plan.graph.statics}
+        self._global_slots = {s.name: plan.global_slot(s.name) for s in (*plan.graph.params, *plan.graph.scalars)}
         self.extents = checked_extents(plan.graph, extents)
         self.threads = usable_threads(wanted_threads(plan, self.extents, threads))
         self._program = program
@@ -273,13 +275,18 @@ class OpenmpInstance:
 
     def made(self, shape: tuple[int, ...], type_: StorageType) -> Array:
         """A fresh array for a result."""
-        return np.empty(shape, type_.numpy)
+        return np.empty(shape, self._dtypes.get(type_.name) or type_.numpy)
 
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""
         assert self._lent is not None, "an instance for calls"
         self._lent[name] = values  # stays alive
-        self._slots[self._field_slots[name]] = values.ctypes.data
+        flags = values.flags
+        if flags.c_contiguous and flags.writeable and values.size:  # NumPy itself takes a microsecond
+            cell = ctypes.c_char.from_buffer(values)  # type: ignore[arg-type]  # an array is a buffer
+            self._slots[self._field_slots[name]] = ctypes.addressof(cell)
+        else:
+            self._slots[self._field_slots[name]] = values.ctypes.data
         if name in self._strides:
             self._strides[name][:] = [stride // values.itemsize for stride in values.strides]
 
@@ -354,10 +361,9 @@ class OpenmpInstance:
         """Raise what the march has met: no memory, or an index outside; the state stays as the march left it."""
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
-        slot = self.plan.outside
-        if slot >= 0 and self._globals[slot]:
-            error = noted_error(self.plan, kernel, int(self._globals[slot]))
-            self._globals[slot] = 0
+        if self._outside >= 0 and self._globals[self._outside]:
+            error = noted_error(self.plan, kernel, int(self._globals[self._outside]))
+            self._globals[self._outside] = 0
             raise error
 
     # ---- memory
@@ -386,4 +392,4 @@ class OpenmpInstance:
         return np.ndarray(layout.extents, static.type.numpy, cells.data, layout.start * item, strides)
 
     def _global(self, name: str) -> GlobalSlot:
-        return self.plan.global_slot(named_global(self.plan.graph, name).name)
+        return self._global_slots.get(name) or self.plan.global_slot(named_global(self.plan.graph, name).name)

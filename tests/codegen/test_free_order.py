@@ -5,6 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.array_function import Collective
 from workbench.language import compute
 
 LENGTHS = [1, 15, 63, 64, 65, 1023, 1024, 1025, 8191, 8192, 8193, 20_011]
@@ -34,7 +35,7 @@ def one_by_one(x, backend, threads):
 
 
 def same_bits(function, *arrays, backends=(("openmp", 1), ("openmp", 3))):
-    program = wb.collective(function)
+    program = function if isinstance(function, Collective) else wb.collective(function)
     expected = program(*arrays, backend="reference")
     for backend, threads in backends:
         for mine, exact in zip(program(*arrays, backend=backend, threads=threads), expected, strict=True):
@@ -50,22 +51,23 @@ def numbers(dtype, length):
     yield np.full(length, ends.min, dtype)
 
 
-@pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_numbers_of_every_type_and_length(dtype, length):
-    for x in numbers(dtype, length):
-        total, _, least, greatest, some = same_bits(of_numbers, x)
+def test_numbers_of_every_type_and_length(dtype):
+    program = wb.collective(of_numbers)
+    for x in (x for length in LENGTHS for x in numbers(dtype, length)):
+        total, _, least, greatest, some = same_bits(program, x)
         assert total == x.sum(dtype="i8")
         assert (least, greatest, some) == (x.min(), x.max(), np.count_nonzero(x))
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-def test_conditions_of_every_length(length):
-    draw = np.random.default_rng(length)
-    for m in (draw.random(length) < 0.5, np.ones(length, bool), np.zeros(length, bool)):
-        n = draw.random(length) < 0.3
-        found = same_bits(of_conditions, m, n)
-        assert [each.item() for each in found] == [each.item() for each in of_conditions(m, n)]
+def test_conditions_of_every_length():
+    program = wb.collective(of_conditions)
+    for length in LENGTHS:
+        draw = np.random.default_rng(length)
+        for m in (draw.random(length) < 0.5, np.ones(length, bool), np.zeros(length, bool)):
+            n = draw.random(length) < 0.3
+            found = same_bits(program, m, n)
+            assert [each.item() for each in found] == [each.item() for each in of_conditions(m, n)]
 
 
 @pytest.mark.parametrize("shape", [(30_000,), (7, 1100), (40, 40), (3, 5, 9000)])

@@ -300,7 +300,9 @@ class _Placement:
         if slot >= len(self.pool.fields) or self.parts.kernel.name != _CALLED:
             return True
         end = self.parts.ends[slot]
-        return end.way != "home" or end.node == array.node or end.node is None or array.last < self.made[end.node]
+        if end.way != "home" or end.node is None or end.node == array.node:
+            return True
+        return array.last < self.made.get(end.node, -1)
 
     def _end(self, end: FieldEnd) -> int:
         match end.way:

@@ -222,3 +222,37 @@ def test_every_operator_with_a_bound_is_in_the_program():
     assert set(BOUNDED) <= stored
     assert len(BOUNDED) == 24
     assert not any(OPERATORS[name].ulp for name in SEQUENCES)
+
+
+# Every 97th f32 up to where three parts of pi / 2 are enough, and around it; all larger ones are the C library's.
+TURNED = np.arange(0, 0x47800010, 97, dtype=np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_of_f32_keep_their_bound(name):
+    machine = wb.trace(f'u, v = fields("u v", dtype="f32")\nv.next = {name}(u)', name="turned")
+    multiples = np.arange(1, 41_722) * (np.pi / 2)  # around which the result is small, or its error large
+    near = np.concatenate([np.nextafter(multiples.astype("f4"), np.float32(end)) for end in (0, np.inf)])
+    for x in (TURNED, near, multiples.astype("f4")):
+        with machine.simulate(u=x, v=0.0, backend="openmp") as simulation:
+            found = simulation.step()["v"].astype("f8")
+        exact = getattr(np, name)(x.astype("f8"))
+        unit = np.spacing(np.abs(exact).astype("f4")).astype("f8")
+        assert (np.abs(found - exact) / unit).max() <= 1.6
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_of_f32_have_the_same_bits_in_loops_of_any_length(name):
+    x = np.concatenate([arguments(F32, 3000, seed=4)[0], special(np.float32)])
+    machine = wb.trace(f'u, v = fields("u v", dtype="f32")\nv.next = {name}(u)', name="turned")
+
+    def turned(values):
+        with machine.simulate(u=values, v=0.0, backend="openmp") as simulation, np.errstate(all="ignore"):
+            return simulation.step()["v"].copy()
+
+    found = turned(x)
+    assert_same_bits(turned(-x), found if name == "cos" else -found, "of the other sign")
+    for length in (1, 3, 17):
+        for start in range(0, 102, length):
+            part = slice(len(x) - start - length, len(x) - start)
+            assert_same_bits(turned(x[part]), found[part], f"{length} numbers")

@@ -16,6 +16,7 @@ from tests.faults.fault import check, installed
 from tests.faults.in_code import OF_CODE, OF_DEVICE_CODE
 from tests.faults.of_loops import OF_LOOPS
 from tests.faults.of_marches import OF_MARCHES
+from tests.faults.of_strides import OF_STRIDES
 from tests.faults.of_tiles import OF_TILES
 from tests.faults.of_towers import MORE_OF_TOWERS, OF_TOWERS
 from tests.faults.table import OF_PASSES, OF_THE_REST
@@ -26,11 +27,11 @@ from workbench.planning import PASSES
 
 TABLE = (
     *(*OF_PASSES, *OF_TILES, *OF_TOWERS, *OF_BRUTE_FORCE, *OF_THE_REST),
-    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES),
+    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES, *OF_STRIDES),
 )
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome", "tiles", "towers", "while loops"),
+    *("rolling", "genome", "tiles", "towers", "while loops", "strides"),
     *(
         "spelling",
         "expressions",

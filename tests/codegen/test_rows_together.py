@@ -72,8 +72,8 @@ def text_of(function, *arrays, choices=None):
 
 def test_rows_are_taken_together_where_they_read_the_same():
     a, b = given(5, 6, 7, "f8")
-    assert "constexpr int few = 32;" in text_of(product, a, b)
-    assert "constexpr int few = 64;" in text_of(product, a.astype("f4"), b.astype("f4"))
+    assert "constexpr int few = lanes_together<double>;" in text_of(product, a, b)
+    assert "constexpr int few = lanes_together<float>;" in text_of(product, a.astype("f4"), b.astype("f4"))
     assert text_of(product, a, b).count("const double* const b = ") == 2  # once for four rows, once for one
     assert "few" in text_of(weighted, a, b)
 

@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.array_plans import loops
 from workbench.language import branch, generate, windows
+from workbench.planning.lending import leaves_inputs_alone
 
 X = np.arange(64.0)
 
@@ -37,18 +38,39 @@ def test_arrays_that_no_result_needs_are_not_read():
     assert [static.name for static in machine.graph.fields] == ["four0", "result"]
 
 
-@pytest.mark.parametrize("steps", [3, 12])
-def test_memory_does_not_grow_with_the_length_of_a_chain(steps):
-    """Each step is stored, and read by the next one alone: two arrays take turns, of which one is the result's."""
+@pytest.mark.parametrize(("steps", "arrays"), [(3, 1), (12, 2), (13, 1), (22, 2)])
+def test_memory_does_not_grow_with_the_length_of_a_chain(steps, arrays):
+    """Each step is stored, and read by the next one alone: two arrays take turns, of which one is the result's.
+
+    The last step reads another one than the result's, so that a call lends that.
+    """
 
     def chain(x):
         for _ in range(steps):
             x = windows(lambda w: w[-1] + w[0], x, boundary="periodic")
         return x
 
-    assert loops(chain, X) == (steps, 1)
+    assert loops(chain, X) == (steps, arrays)
 
 
 def test_a_program_without_a_branch_has_no_copy_of_its_start():
     """A branch that is known while the function is traced and leaves its values alone makes no loop."""
     assert loops(lambda x, off: 2 * branch(off, lambda u: u[::-1], None, x), X, False) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x - x.mean(),
+        lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(),
+        lambda x: x.reshape(5, -1).mean(axis=0),
+        lambda x: 2 * np.cumsum(x) + 1,
+        lambda x: np.sqrt(x.reshape(-1, 5).var(axis=1)),
+        lambda x: (x.reshape(5, -1).mean(axis=0), x.reshape(5, -1).max(axis=0) + 1),
+    ],
+)
+def test_a_result_that_is_made_of_what_is_stored_is_made_where_it_is_returned(function):
+    """So that a call works on the arrays of its caller and copies none."""
+    plan = wb.collective(function).machine(X).plan("openmp")
+    assert leaves_inputs_alone(plan)
+    assert all(slot == source for slot, source in enumerate(plan.kernels[0].observed.rotation))

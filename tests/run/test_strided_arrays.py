@@ -1,14 +1,21 @@
 """Arrays with strides of their own: slices with steps, parts of rows and transposed ones are read where they lie."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.backends.openmp import OpenmpBackend
+from workbench.backends.registry import select_backend
 from workbench.language import fold_segments, scan, scatter, while_loop, windows
+from workbench.pipeline import Compiled
 from workbench.planning.kernel_plan import StridedField
+from workbench.planning.strided import strided_fields
+from workbench.run import calling
+from workbench.run.one_call import open_call, step_of
 
 DRAW = np.random.default_rng(7)
 X = DRAW.standard_normal(5002)
@@ -205,3 +212,67 @@ def test_a_plan_says_which_arrays_are_strided():
     text = str(plan)
     assert text.count("step 2\n") == 2
     assert text.count("step of the call\n") == 1
+
+
+CELL = """
+a, b = array("a", "n", "m"), array("b", "n", "m")
+x = array("x", "m")
+k = array("k", "n", dtype="i64")
+output("both", 2 * a - b * x)
+output("columns", b.sum(axis="n"))
+output("taken", b[k, k] + 1)
+"""
+AROUND = DRAW.standard_normal((120, 160))
+"""What views lie in the middle of: a wrong stride or start reads another element of it."""
+VIEWS = {
+    "part of rows": AROUND[50:57, 60:71],
+    "every third": AROUND[50:57, 60:93:3],
+    "every second": AROUND[50:64:2, 60:82:2],
+    "backwards": AROUND[60:53:-1, 80:69:-1],
+    "transposed": AROUND[50:61, 60:67].T,
+    "one row again and again": np.broadcast_to(AROUND[50, 60:71], (7, 11)),
+}
+PLACES = np.array([6, 0, 3, 3, 1, 5, 2])
+
+
+def of_the_cell(view):
+    return {"a": view, "b": AROUND[20:27, 30:41], "x": AROUND[100:111, 5], "k": np.repeat(PLACES, 2)[::2]}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_program_reads_views_by_their_own_strides(kind):
+    machine, given = wb.trace(CELL, name="cell"), of_the_cell(VIEWS[kind])
+    (kernel,) = machine.graph.kernels
+    plan = machine.plan("openmp")
+    steps = {name: step_of(machine.graph.static(name), values) for name, values in given.items()}
+    plan = replace(plan, strided=strided_fields(plan, {name: step for name, step in steps.items() if step is not None}))
+    assert {"a", "b"} <= {each.name for each in plan.strided}
+    program = OpenmpBackend().compile(plan)  # by text, not by plan
+    results = [machine.graph.static(name) for name, _ in kernel.stores()]
+    call = open_call(Compiled(plan.graph, plan, program, select_backend("openmp")), (7, 11), 1, tuple(results))
+    for name, values in given.items():
+        call.give(machine.graph.static(name), values)
+    call.run()
+    expected = machine(backend="reference", **given)
+    for static in results:
+        assert_same_bits(call.result(static), expected[static.name], static.name)
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("backend", ["openmp", "cuda-sim"])
+def test_machines_are_called_with_views(kind, backend):
+    machine, given = wb.trace(CELL, name="cell"), of_the_cell(VIEWS[kind])
+    expected = machine(backend="reference", **given)
+    for values in (given, {name: np.ascontiguousarray(each) for name, each in given.items()}, given):
+        for name, found in machine(backend=backend, **values).items():
+            assert_same_bits(found, expected[name], name)
+
+
+def test_machines_copy_no_view_that_they_read_once():
+    machine = wb.trace('x, y = array("x", "n"), array("y", "n")\noutput("z", x - y)', name="difference")
+    dense, views = (X[:2501], X[1:2502]), (X[::2], X[2500::-1])
+    for x, y in (dense, views, dense, views):
+        assert_same_bits(machine(x=x, y=y, backend="openmp")["z"], x - y)
+    calls = [call for graph, _, call in calling._instances.values() if graph is machine.graph]
+    assert len(calls) == 2
+    assert not any(call._copies for call in calls)

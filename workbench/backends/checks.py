@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from workbench.amounts import counted
 from workbench.backends.base import Array
-from workbench.errors import FieldError, ShapeError, TurnsError
+from workbench.errors import BackendError, FieldError, ShapeError, TurnsError
 from workbench.graph import Static, While
 from workbench.graph.graph import Graph
+from workbench.planning.plan import Plan
 
 
 def named_field(graph: Graph, name: str) -> Static:
@@ -17,6 +18,14 @@ def named_field(graph: Graph, name: str) -> Static:
 def named_global(graph: Graph, name: str) -> Static:
     """The scalar or param of that name; FieldError with the names there are."""
     return _named(graph, name, ("scalar", "param"), "scalar or param")
+
+
+def number_of_kernel(plan: Plan, name: str) -> int:
+    """The place of a kernel in a plan; BackendError with the names there are."""
+    names = [kernel.kernel.name for kernel in plan.kernels]
+    if name not in names:
+        raise BackendError(f"{plan.graph.name} has no kernel {name!r}", advice=f"Use one of: {', '.join(names)}.")
+    return names.index(name)
 
 
 def checked_cells(graph: Graph, static: Static, extents: tuple[int, ...], values: Array) -> Array:

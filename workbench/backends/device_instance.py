@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Instance, LaunchTime, MarchRequest, MarchResult, Number
-from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global, number_of_kernel
 from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
@@ -219,11 +219,7 @@ class DeviceInstance(ABC):
         """Advance as MarchRequest says."""
         if self._closed:
             raise BackendError("this simulation was closed", advice="Make a new one.")
-        if request.kernel not in self._kernels:
-            raise BackendError(
-                f"{self.plan.graph.name} has no kernel {request.kernel!r}",
-                advice=f"Use one of: {', '.join(self._kernels)}.",
-            )
+        number_of_kernel(self.plan, request.kernel)
         with self._on_device():
             return self._march(request)
 

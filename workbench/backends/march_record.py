@@ -12,6 +12,7 @@ from workbench.backends.base import Array, Condition, MarchRequest, StopFlag
 from workbench.errors import BackendError
 from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.plan import GlobalSlot
+from workbench.planning.schedules.locality import TileSizes
 
 _NEVER = StopFlag()
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -86,6 +87,13 @@ class PreparedMarch:
         march.pace, march.sample, march.ended = pace, sample, 0
         march.steps = max(request.steps, 0)  # fewer, where steps were ended later
         return PreparedMarch(march, self.observed_steps, self.observed, request, self.ahead, self.alive)
+
+
+def tile_members(tiles: TileSizes | None) -> dict[str, int]:
+    """The sizes of tiles, by members of the record; all 1 for one step after the other."""
+    if tiles is None:
+        return dict.fromkeys(("depth", "height", "spaces", "chunk"), 1)
+    return {"depth": tiles.depth, "height": tiles.height, "spaces": tiles.spaces, "chunk": tiles.chunk}
 
 
 def stop_addresses(stop: StopFlag) -> dict[str, int]:

@@ -21,7 +21,7 @@ from workbench.backends.base import (
     MarchResult,
     Number,
 )
-from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global, number_of_kernel
 from workbench.backends.compile_pool import Built, Compiler, Unit
 from workbench.backends.compiler_words import vector_report
 from workbench.backends.gathering import noted_error
@@ -36,6 +36,7 @@ from workbench.backends.march_record import (
     check_march,
     condition_table,
     stop_addresses,
+    tile_members,
 )
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.placed_blocks import Block, placed_block
@@ -162,6 +163,8 @@ class OpenmpInstance:
         self._last: PreparedMarch | None = None  # some steps of it may have to be ended
         self._marches: dict[str, PreparedMarch] = {}  # of calls, the last one of each kernel
         self.plan = plan
+        self._outside, self._dtypes = plan.outside, {s.type.name: s.type.numpy for s in plan.graph.statics}
+        self._global_slots = {s.name: plan.global_slot(s.name) for s in (*plan.graph.params, *plan.graph.scalars)}
         self.extents = checked_extents(plan.graph, extents)
         self.threads = usable_threads(wanted_threads(plan, self.extents, threads))
         self._program = program
@@ -284,13 +287,18 @@ class OpenmpInstance:
 
     def made(self, shape: tuple[int, ...], type_: StorageType) -> Array:
         """A fresh array for a result."""
-        return np.empty(shape, type_.numpy)
+        return np.empty(shape, self._dtypes.get(type_.name) or type_.numpy)
 
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""
         assert self._lent is not None, "an instance for calls"
         self._lent[name] = values  # stays alive
-        self._slots[self._field_slots[name]] = values.ctypes.data
+        flags = values.flags
+        if flags.c_contiguous and flags.writeable and values.size:  # NumPy itself takes a microsecond
+            cell = ctypes.c_char.from_buffer(values)  # type: ignore[arg-type]  # an array is a buffer
+            self._slots[self._field_slots[name]] = ctypes.addressof(cell)
+        else:
+            self._slots[self._field_slots[name]] = values.ctypes.data
         if name in self._strides:
             self._strides[name][:] = [stride // values.itemsize for stride in values.strides]
 
@@ -309,21 +317,16 @@ class OpenmpInstance:
         kept = self._marches.get(request.kernel)
         if kept is not None and kept.serves(request):
             return kept.again(request, self._paces[kept.march.kernel], self._stopwatch.sample)
-        names = [k.kernel.name for k in self.plan.kernels]
-        if request.kernel not in names:
-            raise BackendError(
-                f"{self.plan.graph.name} has no kernel {request.kernel!r}", advice=f"Use one of: {', '.join(names)}."
-            )
+        march_kernel = number_of_kernel(self.plan, request.kernel)
         if not self._blocks and self.plan.slots:
             raise BackendError("this simulation was closed", advice="Make a new one.")
-        kernel = self.plan.kernel(request.kernel)
+        kernel = self.plan.kernels[march_kernel]
         every, steps = request.observe_every, max(request.steps, 0)
         room = (request.first_step + steps) // every - request.first_step // every if every > 0 else 0
         words = len(self._scalar_slots)
         observed_steps: Array = np.zeros(max(room, 1), np.int64)
         observed: Array = np.zeros((max(room, 1), max(words, 1)), np.uint64)
         rows, values = condition_table(request.until, [self._global(c.scalar) for c in request.until])
-        march_kernel = names.index(request.kernel)
         tiles = self.tiles[march_kernel]
         tasks: Array = np.zeros(max(self.threads, 1), np.int64)
         ahead: Array = np.zeros((0 if tiles is None else tiles.depth + 1, len(self._globals)), np.uint64)
@@ -336,10 +339,7 @@ class OpenmpInstance:
             always_observe=int(watches(request, diagnostic_scalars(self.plan, kernel))),
             threads=usable_threads(self.threads),
             tile=self.plan.choices.plan.cpu.tile,
-            depth=1 if tiles is None else tiles.depth,
-            height=1 if tiles is None else tiles.height,
-            spaces=1 if tiles is None else tiles.spaces,
-            chunk=1 if tiles is None else tiles.chunk,
+            **tile_members(tiles),
             conditions=len(request.until),
             scalars=words,
             scratch_stride=self._scratch_stride,
@@ -367,10 +367,9 @@ class OpenmpInstance:
         """Raise what the march has met: no memory, or an index outside; the state stays as the march left it."""
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
-        slot = self.plan.outside
-        if slot >= 0 and self._globals[slot]:
-            error = noted_error(self.plan, kernel, int(self._globals[slot]))
-            self._globals[slot] = 0
+        if self._outside >= 0 and self._globals[self._outside]:
+            error = noted_error(self.plan, kernel, int(self._globals[self._outside]))
+            self._globals[self._outside] = 0
             raise error
 
     # ---- memory
@@ -398,4 +397,4 @@ class OpenmpInstance:
         return np.ndarray(layout.extents, static.type.numpy, cells.data, layout.start * item, strides)
 
     def _global(self, name: str) -> GlobalSlot:
-        return self.plan.global_slot(named_global(self.plan.graph, name).name)
+        return self._global_slots.get(name) or self.plan.global_slot(named_global(self.plan.graph, name).name)

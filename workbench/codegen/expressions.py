@@ -8,7 +8,7 @@ from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import OUTSIDE, Index, gather_code, note_bit
 from workbench.codegen.index_range import lies_inside
 from workbench.codegen.names import NameBook, offset_suffix
-from workbench.codegen.reads import CELL, ROW, STRETCH, UNIFORM, Key, Offset, Reads, plus
+from workbench.codegen.reads import CELL, ROW, STRETCH, UNIFORM, Key, Offset, Reads, in_memory, plus
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
@@ -318,7 +318,7 @@ class _Writer:
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
         self.gathers |= bool(code.lines)
-        return code.value
+        return in_memory(self.scope, source, code.value)
 
     def _index_of(self, gather: int, number: int, place: Key) -> Index:
         """One of the indices; of a neighbour in the row it is known before the stretch whether it lies inside."""

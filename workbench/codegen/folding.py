@@ -30,14 +30,13 @@ class FoldedValue:
 
 @dataclass(frozen=True, slots=True)
 class RowsTogether:
-    """How a fold takes `count` rows of kept cells at a time, `lanes` of each, to read once what is the same for them.
+    """How a fold takes `count` rows of kept cells at a time, to read once what is the same for them.
 
     pointers and statements: those of a row of cells that are the same for all of these; own_pointers and
     own_statements: those of each.
     """
 
     count: int
-    lanes: int
     pointers: tuple[Pointer, ...]
     statements: tuple[Statement, ...]
     own_pointers: tuple[Pointer, ...]

@@ -31,23 +31,23 @@ FEW_LANES = 16
 MANY_LANES = 128
 """Lanes side by side where kept cells follow each other in memory: the more, the longer each run of memory."""
 
+FAR_LANES, FAR_CELLS = 256, 8
+"""The same, and folded cells a turn, of short formulas whose folded cells lie rows apart: more lines of memory are on
+their way at a time, and what lanes have so far is read and written once for eight cells."""
+
 TOGETHER = 4
 """Rows of kept cells that a loop takes at a time where they read the same cells: vectors of as many sums stay in
 registers beside what they add."""
-_RUN_OF_A_ROW = 256  # bytes: four vectors of 512 bits, eight of 256
 _MOST_STATEMENTS = 8
 _AT = re.compile(r"\bat\[")
 
 _UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" for number in range(MOST_UNROLLED))}
 _ROWS = {
-    "few",
-    "cell",
-    "rows",
-    "own_row",
+    *("few", "cell", "rows", "own_row", "some", "begin", "done", "lanes_together", "ROWS_AT_A_TIME"),
     *(f"{name}_{row}" for name in ("kept", "row", "at") for row in range(TOGETHER)),
 }
 _ALONG = {"along", "in_order", "kept_at", "long_row", "high", "for_rows", "first_again", "LONG_ROW", "RowLanes"}
-_NAMES = {"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}
+_NAMES = {"for_kept", "kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}
 FOLD_NAMES = frozenset(_NAMES | _UNROLLED | _ROWS | _ALONG)
 """Names that no value may have in a text that folds."""
 
@@ -92,6 +92,9 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
             sought = zip(values, sought_in_rows(writer, subkernel), strict=True)
             fold = replace(fold, values=tuple(replace(value, seeking=each.combine) for value, each in sought))
         fold = replace(fold, along=along)
+    if not stages:
+        fold = replace(fold, rows=_rows_together(writer, subkernel, code, pointers, fold))
+        fold = _of_far_cells(writer, subkernel, code, fold) if fold.rows is None and fold.along is None else fold
     sweep = Sweep(
         "",
         subkernel.name,
@@ -105,7 +108,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         False,
         len(loop),
         writer.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes),
-        fold if stages else replace(fold, rows=_rows_together(writer, subkernel, code, pointers, fold)),
+        fold,
         outside=writer.outside(code),
         extended=writer.extends(statements),
         stages=stages,
@@ -183,12 +186,24 @@ def _rows_together(
     own_statements = [statement for statement in code.row if statement.along & moving]
     return RowsTogether(
         TOGETHER,
-        _RUN_OF_A_ROW // max(type_.itemsize, 4),
         tuple(replace(p, move=_AT.sub("at_0[", p.move)) for p in pointers if p not in own_pointers),
         tuple(replace(s, text=_AT.sub("at_0[", s.text)) for s in code.row if s not in own_statements),
         tuple(own_pointers),
         tuple(own_statements),
     )
+
+
+def _of_far_cells(writer: KernelWriter, subkernel: Subkernel, code: CellCode, fold: Folding) -> Folding:
+    """The fold with more lanes and several cells a turn, where kept cells follow in memory and folded ones do not."""
+    loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
+    types = {writer.nodes[home.node].value_type for home in subkernel.outputs}
+    if kept[-1] != loop[-1] or writer.plan.choices.plan.folds.lanes or fold.sources > 1 or not code.pointers:
+        return fold
+    if code.gathers or code.cuts or len(code.row) + len(code.cell) > _MOST_STATEMENTS:
+        return fold
+    if any(type_.is_record or type_.is_pair for type_ in types) or writer.extends(code.cell):
+        return fold
+    return replace(fold, lanes=FAR_LANES, sources=FAR_CELLS)
 
 
 def folding_of(

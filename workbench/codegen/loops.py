@@ -31,7 +31,8 @@ class Partial:
     """A reduction inside a sweep: the row buffer of its operand and how two values combine.
 
     seeking: of a first extreme, how its elements combine; then `found` is the last line of a function `cells` of a cell
-    that gives its element, and `best` has what was found so far.
+    that gives its element, and `best` has what was found so far. taken: the type of the operand, of what has the same
+    bits in any order.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Partial:
     seeking: str = ""
     best: str = ""
     found: Statement | None = None
+    taken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,17 @@ class Sweep:
         """
         is_plain = not (self.stages or self.extended or self.writes) and self.outside < 0
         return bool(self.partials) and is_plain and len(self.cell) <= _SHORT
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether such a loop may take more cells at a time, in lanes of which none is that of a cell."""
+        return self.by_lanes and all(each.taken for each in self.partials)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether such a loop knows its results as soon as it has met a cell that decides them."""
+        combines = {each.combine for each in self.partials}
+        return self.in_any_order and combines <= {"combine_logical_or", "combine_logical_and"}
 
 
 @dataclass(frozen=True, slots=True)

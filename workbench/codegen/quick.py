@@ -8,17 +8,41 @@ overflow and every operand that is not finite; only such a cell is computed agai
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from workbench.codegen.cell_code import CellCode
 from workbench.codegen.spelling import QUICK
 from workbench.codegen.statement import Statement, words_in
-from workbench.codegen.turns import LoopStage
+from workbench.codegen.turns import LoopStage, stages_of
+from workbench.graph.instructions import Node
+from workbench.graph.types import DD
+from workbench.planning.kernel_plan import Subkernel
 
 _OPERATION = re.compile(rf"\bdd_({'|'.join(QUICK)})\(")
 _KEEPS = {"dd_negative", "dd_from_f64", "dd_from_f32", *(f"dd_{name}" for name in QUICK)}
 """Functions whose result is not finite if an operand is not."""
 _STORED = re.compile(r"(\w+)\[i\] = (.*);")
+
+
+def stages_of_cells(
+    nodes: Sequence[Node],
+    subkernel: Subkernel,
+    code: CellCode,
+    statements: tuple[Statement, ...],
+    outputs: Sequence[str],
+    rolls: bool,
+) -> tuple[LoopStage, ...]:
+    """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for.
+
+    rolls: the loop runs together with others and writes to buffers.
+    """
+    if code.cuts:
+        return stages_of(code.cuts, statements)
+    types = {nodes[home.node].value_type for home in subkernel.outputs}
+    plain = not subkernel.reductions and not code.gathers
+    in_place = rolls or not {h.slot for h in subkernel.reads}.isdisjoint(h.slot for h in subkernel.outputs)
+    return quick_stages(statements, outputs, in_place) if plain and types == {DD} else ()
 
 
 def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str], in_place: bool) -> tuple[LoopStage, ...]:

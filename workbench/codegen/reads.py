@@ -9,8 +9,9 @@ from workbench.codegen.access import Linear, Near, RowPointers
 from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
-from workbench.codegen.spelling import SUM, Text
+from workbench.codegen.spelling import SUM, Text, call
 from workbench.codegen.statement import Statement
+from workbench.graph.types import BOOL
 from workbench.planning.kernel_plan import Axes
 
 Offset = tuple[int, ...]
@@ -50,9 +51,10 @@ class Reads:
             case Linear() if axes == self.scope.loop_axes:
                 return self._by_index(self.array(index), offset), CELL
             case RowPointers() if level == CELL:
-                return self._by_row(index, offset, axes), CELL
+                return in_memory(self.scope, index, self._by_row(index, offset, axes)), CELL
             case Linear() | RowPointers():  # of other axes than the loop, or the same along a row
-                return Text(f"{self.array(index)}[{self._element(index, axes, offset)}]"), level
+                element = Text(f"{self.array(index)}[{self._element(index, axes, offset)}]")
+                return in_memory(self.scope, index, element), level
 
     def _by_row(self, index: int, offset: Offset, axes: Axes) -> Text:
         """A stored value by the pointer to its row, which has a name, and a constant added to i."""
@@ -109,6 +111,12 @@ class Reads:
         planes = offset[max(len(offset) - 3, 0)]
         self.ahead[array] = max(self.ahead.get(array, planes), planes)
         return Text(f"{array}[{plus(self.pointers[row].name, offset[-1]).text}]")
+
+
+def in_memory(scope: Scope, index: int, element: Text) -> Text:
+    """The element of an array, as a value. gcc has vectors of conditions if they are compared, and few of bools."""
+    is_condition = scope.nodes[index].value_type == BOOL and scope.target.name == "c++"
+    return call("is_true", (element,)) if is_condition else element
 
 
 def plus(name: str, offset: int) -> Text:

@@ -14,7 +14,7 @@ from workbench.graph.elementary import SEQUENCES
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Constant
 from workbench.graph.operators import PAIR_RULES
-from workbench.graph.types import BOOL, DD, F64
+from workbench.graph.types import BOOL, DD, F32, F64
 
 Number = bool | int | float
 
@@ -121,6 +121,8 @@ _LIBRARY: dict[str, str] = {
     "arctan2": "atan2",
     "power": "pow",
 }
+# Those of f32 in C++, where vectors of them are our own (stencil_sines.h).
+_SINES: dict[str, str] = {"sin": "sine_of", "cos": "cosine_of"}
 # Whose result modulo 2**bits depends on their operands modulo 2**bits only.
 _RING = frozenset(
     {"add", "subtract", "multiply", "negative", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
@@ -138,9 +140,11 @@ PRELUDE_NAMES: frozenset[str] = frozenset(
     {
         *_PRELUDE.values(),
         *_WRAPPED.values(),
+        *_SINES.values(),
         "absolute",
         "saturated",
         "from_bits",
+        "is_true",
         "bits_of",
         "pair_of",
         "alone",
@@ -240,6 +244,8 @@ def spell(
         return _infix(operator, operands[0], operands[1], result_type)
     if operator in _PRELUDE:
         return call(_PRELUDE[operator], operands)
+    if operator in _SINES and operand_type == F32 and target.name == "c++":
+        return call(_SINES[operator], operands)
     return call(target.math + _LIBRARY.get(operator, operator), operands)
 
 
@@ -348,6 +354,9 @@ def _cast(operands: tuple[Text, ...], operand: StorageType, result: StorageType,
     if result.kind == "bool":
         zero = Text(f"{operands[0].within(EQUAL + 1)} != {literal(0, operand).text}", EQUAL)
         return operands[0] if operand.kind == "bool" else zero
+    if operand.kind == "bool" and result.is_float and target.name == "c++":  # which gcc has vectors of
+        condition = operands[0].within(UNARY)
+        return Text(f"{condition} ? {literal(1.0, result).text} : {literal(0.0, result).text}", CONDITIONAL)
     if operand.is_float and result.is_integer:
         return call(f"saturated<{type_name(result)}>", operands)
     return call(type_name(result), operands)

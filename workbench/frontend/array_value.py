@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from typing import Any, NoReturn, cast
 
@@ -14,6 +15,7 @@ from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.compression import compress, compressed
 from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
+from workbench.frontend.numpy_formulas import FUNCTIONS as FORMULAS
 from workbench.frontend.numpy_functions import FUNCTIONS
 from workbench.frontend.numpy_names import OF_EACH_CELL
 from workbench.frontend.operations import apply
@@ -33,7 +35,7 @@ class ArrayValue(Value):
     """A traced array, or one number for rank 0. Immutable; lengths are known when the function is called.
 
     Axes go by position, the last one fastest. `x[:, None]`, `x.T`, `a @ b`, `x.sum(axis)`, np.sum, np.where and the
-    operators mean what they do in NumPy, except that operands need equal ranks: write x[None, :] for the missing axis.
+    operators mean what they do in NumPy: a value of fewer axes is the same along the first ones of another.
     """
 
     __slots__ = ()
@@ -175,6 +177,8 @@ class ArrayValue(Value):
         return self
 
     def __getattr__(self, name: str) -> object:
+        if name in _METHODS:
+            return partial(_FUNCTIONS[_METHODS[name]], self)
         if name in _FUNCTIONS or name in OF_EACH_CELL:
             raise no_method(name, _FUNCTIONS.get(name))
         if name.startswith("_"):
@@ -347,6 +351,14 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "concatenate": concatenate,
     "cumsum": _cumulative("sum"),
     "cumprod": _cumulative("product"),
+    "around": FUNCTIONS["round"],
     **FUNCTIONS,
+    **FORMULAS,
 }
 """NumPy's functions that mean something else for arrays than for the value of a cell."""
+
+_METHODS = {
+    **{name: name for name in ("clip", "cumprod", "diagonal", "round", "squeeze", "swapaxes", "take", "trace")},
+    "flatten": "ravel",
+}
+"""Methods of NumPy's arrays that are these functions of it, of the array and what else they are given."""

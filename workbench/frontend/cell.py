@@ -11,6 +11,7 @@ from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from linecache import getlines
 from types import FrameType, FunctionType
+from typing import Any
 
 from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.frontend.attempts import DimensionFoundError, TraceAgainError
@@ -247,12 +248,14 @@ def _runner_without_source(
                     _name_value(trace, variable, value)
 
         def watched() -> None:
-            before = sys.getprofile()
+            before: Any = sys.getprofile()
             sys.setprofile(watch)
             try:
                 call(trace, function)
             finally:
-                sys.setprofile(before)
+                sys.setprofile(before if callable(before) else None)
+                if before is not None and not callable(before):  # a profiler of Python's own, which is no function
+                    before.enable()
 
         _guard(trace, watched, function.__globals__, "function")
 

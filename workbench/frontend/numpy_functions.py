@@ -286,6 +286,9 @@ def _rounded(a: Any, decimals: int = 0) -> Any:  # noqa: ANN401  # an array valu
 def _averaged(a: Any, axis: object = None, weights: Any = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
     if weights is None:
         return a.mean(axis, keepdims=keepdims)
+    if _rank(weights) == 1 != _rank(a) and axis is not None:
+        place = _place(a, axis, "average")
+        weights = weights[tuple(slice(None) if number == place else None for number in range(_rank(a)))]
     return (a * weights).sum(axis, keepdims=keepdims) / weights.sum(axis, keepdims=keepdims)
 
 

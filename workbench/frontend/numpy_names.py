@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -35,6 +36,22 @@ def _as_float(given: Operand) -> Operand:
     return float(given)
 
 
+def _is_infinite(given: Operand) -> Operand:
+    if isinstance(given, Term) and not given.type.is_float:
+        return apply("not_equal", given, given)
+    return apply("equal", apply("absolute", given), math.inf)
+
+
+def _extreme_number(name: str) -> Callable[..., Operand]:
+    """np.fmax or np.fmin: of NaN and a number the number."""
+
+    def function(a: Operand, b: Operand) -> Operand:
+        other = where(apply("not_equal", b, b), a, apply(name, a, b))
+        return where(apply("not_equal", a, a), b, other)
+
+    return function
+
+
 UFUNCS: dict[str, Callable[..., Operand]] = {
     **{name: (lambda *operands, _name=name: apply(_name, *operands)) for name in _SAME},
     "true_divide": lambda a, b: apply("divide", a, b),
@@ -54,6 +71,12 @@ UFUNCS: dict[str, Callable[..., Operand]] = {
     "bitwise_or": lambda a, b: bits("logical_or", "bitwise_or", a, b),
     "bitwise_xor": lambda a, b: bits("logical_xor", "bitwise_xor", a, b),
     "invert": lambda a: bits("logical_not", "bitwise_not", a),
+    "isinf": _is_infinite,
+    "signbit": lambda a: apply("less", apply("copysign", 1.0, _as_float(a)), 0.0),
+    "fmax": _extreme_number("maximum"),
+    "fmin": _extreme_number("minimum"),
+    **dict.fromkeys(("degrees", "rad2deg"), lambda a: apply("multiply", _as_float(a), 180 / math.pi)),
+    **dict.fromkeys(("radians", "deg2rad"), lambda a: apply("multiply", _as_float(a), math.pi / 180)),
     "left_shift": lambda a, b: apply("shift_left", a, b),
     "right_shift": lambda a, b: apply("shift_right", a, b),
 }
@@ -71,6 +94,10 @@ _REDUCTIONS = {
 OF_EACH_CELL = {*_REDUCTIONS, "where", "clip", "round"}
 """NumPy's functions that are no ufuncs and have a meaning for values of cells and of elements."""
 _INSTEAD = {
+    "around": "Write np.round(u).",
+    "fix": "Write np.trunc(u).",
+    "isclose": "Write (a == b) | (np.isfinite(b) & (np.abs(a - b) <= 1e-8 + 1e-5 * np.abs(b))).",
+    "sinc": "Write np.where(u == 0, 1.0, np.sin(pi * u) / (pi * u)).",
     "roll": "Write u[-1] for the value of the cell before.",
     "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
     "gradient": "Write (u[+1] - u[-1]) / (2 * dx).",

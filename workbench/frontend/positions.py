@@ -1,8 +1,9 @@
 """Positions: how values of a function of arrays meet, whose axes go by position as in NumPy.
 
 A value has some of the program's axes, in any order; a position may also be of one element that is the same
-everywhere, as `x[:, None]` makes. Operands need equal ranks, or are one number. Where an array meets itself along
-another axis, one of the two is read along a copy of its axis: x[:, None] - x[None, :] has the axes i and i2.
+everywhere, as `x[:, None]` makes. Positions count from the last one: an operand of fewer axes is the same along the
+first ones of the others. Where an array meets itself along another axis, one of the two is read along a copy of its
+axis: x[:, None] - x[None, :] has the axes i and i2.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from workbench.frontend.axis_table import (
     followed,
 )
 from workbench.frontend.computed_lengths import computed_origin
+from workbench.frontend.equal_ranks import need_equal_ranks, of_rank
 from workbench.frontend.formulas import contains
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.readings import Access, Order, Reading
@@ -72,21 +74,13 @@ class FunctionPositions:
         return self.read(name, type_, self.table.axes(lengths), ((),) * len(lengths))
 
     def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], Order]:
-        """The operands along axes that agree at each position, and these axes.
+        """The operands along axes that agree at each position, counted from the last, and these axes.
 
-        Raises TraceError for ranks that differ. Two lengths that are found to be one let the body run again.
+        Two lengths that are found to be one let the body run again.
         """
+        rank = max((len(order_of(o)) for o in operands if isinstance(o, Term)), default=0)
+        operands = [of_rank(o, rank) if isinstance(o, Term) and o.order else o for o in operands]
         terms = [o for o in operands if isinstance(o, Term) and o.order]
-        ranks = {len(order_of(term)) for term in terms}
-        if len(ranks) > 1:
-            low, high = min(ranks), max(ranks)
-            example = ", ".join(["None"] * (high - low) + [":"] * low)
-            raise TraceError(
-                f"{self.trace.text_here()}: a value of {low} ax{'i' if low == 1 else 'e'}s "
-                f"cannot be combined with one of {high}",
-                advice=f"Say which axes it has: x[{example}] is the same along the others.",
-            )
-        rank = ranks.pop() if ranks else 0
         if any(map(self._differ, zip(*map(order_of, terms), strict=True))):
             operands = [self._without_ones(o, terms) if isinstance(o, Term) else o for o in operands]
             terms = [o for o in operands if isinstance(o, Term) and o.order]
@@ -130,6 +124,8 @@ class FunctionPositions:
 
     def wider(self, held: Term, made: Operand) -> tuple[Space, Order]:
         """The axes of what is now `held` and now `made`, those of `held` where it has them."""
+        if order_of(held) and isinstance(made, Term) and order_of(made):
+            need_equal_ranks([held, made])
         found, order = self.meet([held, made])[1], list(order_of(held))
         order += [None] * (len(found) - len(order))
         for position, axis in enumerate(found):
@@ -339,6 +335,8 @@ class FunctionPositions:
         made = operand(f(*map(self.wrap, indices)))
         if not isinstance(made, Term):
             return constant(self.trace, made, number_type(self.trace, made), self.space(axes)).in_order(axes)
+        if order_of(made):
+            need_equal_ranks([made, *indices])
         (met, *_), order = self.meet([made, *indices])
         assert isinstance(met, Term)
         if len(order) != len(axes):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, LeastOrigin, Origin, ProductOrigin, QuotientOrigin
+from workbench.frontend.equal_ranks import need_equal_ranks
 from workbench.frontend.places import read_at
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import meeting_space, spread
@@ -73,8 +74,9 @@ def zip_with(f: Callable[..., object], *xs: object) -> Value:
 def _shortened(positions: FunctionPositions, operands: Sequence[Operand]) -> list[Operand]:
     """The operands, of each axis as many elements as the shortest one has."""
     terms = [each for each in operands if isinstance(each, Term) and order_of(each)]
-    if len({len(order_of(term)) for term in terms}) != 1:
-        return list(operands)  # which meet as they are, or do not
+    if not terms:
+        return list(operands)
+    need_equal_ranks(terms)
     table, cuts = positions.table, [dict[Axis, Target]() for _ in terms]
     for along in zip(*map(order_of, terms), strict=True):
         found = {table.length_of(axis) for axis in along if axis is not None}

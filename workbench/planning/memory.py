@@ -50,6 +50,10 @@ class SlotPool:
         return len(self.types) - 1
 
 
+_CALLED = "main"
+"""The kernel of a program that runs once at each call."""
+
+
 @dataclass(slots=True)
 class _Array:
     """A value's array over one step: when it is last needed and by whom."""
@@ -154,6 +158,7 @@ class _Placement:
         self.last_launch = {m.subkernel: c.launches[1] - 1 for c in parts.chains for m in c.members}
         self.rolling = {v.node for c in parts.chains for v in c.rolling}
         self.spans = {n: (c.launches[0], c.launches[1] - 1) for c in parts.chains for n in range(*c.launches)}
+        self.made: dict[int, int] = {}  # the launch that makes the array of a node
 
     def run(self) -> Memory:
         self._begin()
@@ -215,6 +220,7 @@ class _Placement:
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
             self.arrays[node] = _Array(node, number)
+            self.made[node] = number
         for end in self.parts.ends:
             if end.way == "copy" and end.node in group.roots:
                 self.copies[end.field] = _Array(end.node, inf)
@@ -251,7 +257,8 @@ class _Placement:
         candidates = self._due(number, _kind_of(type_, axes))
         if preferred is not None:
             candidates = chain((preferred,), candidates)
-        slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
+        free = (s for s in candidates if self._is_free(s, number, subkernel) and self._may_hold(s, array))
+        slot = next(free, None)
         if slot is None:
             slot = self.pool.add(type_, axes)
         array.slot = slot
@@ -284,6 +291,18 @@ class _Placement:
         first, last = self.spans.get(number, (number, number))
         in_place = old.last == last and subkernel is not None and old.readers == {(subkernel, True)}
         return old.last < first or in_place
+
+    def _may_hold(self, slot: int, array: _Array) -> bool:
+        """Whether a program that runs once can still make a result in its own array, which a call lends it.
+
+        Else arrays would rotate, and a call would copy all of them.
+        """
+        if slot >= len(self.pool.fields) or self.parts.kernel.name != _CALLED:
+            return True
+        end = self.parts.ends[slot]
+        if end.way != "home" or end.node is None or end.node == array.node:
+            return True
+        return array.last < self.made.get(end.node, -1)
 
     def _end(self, end: FieldEnd) -> int:
         match end.way:

@@ -25,8 +25,8 @@ from workbench.planning.cost import default_extents
 from workbench.planning.retype import retype
 from workbench.run.arrays import to_host
 from workbench.run.given import Given as Given
-from workbench.run.given import input_names, interface_of, read_call, stacked_vectors
-from workbench.run.one_call import MAIN, OneCall, open_call
+from workbench.run.given import Interface, input_names, interface_of, read_call, stacked_vectors
+from workbench.run.one_call import MAIN, OneCall, open_call, step_of
 from workbench.run.room import register
 
 _KEPT = 4
@@ -174,13 +174,15 @@ def call(
     arrays, numbers, extents = read_call(program, given)
     if min(extents) < 1:
         return stacked_vectors(program, _interpreted(program, extents, arrays, numbers))
-    key = (id(graph), id(choices), backend, threads, extents)
+    interface = interface_of(program)
+    returned, steps = interface.returned, _steps(interface, arrays)
+    key = (id(graph), id(choices), backend, threads, extents, *steps.items())
     with _lock:
         kept = _instances.pop(key, None)
-    interface = interface_of(program)
-    returned = interface.returned
     instance = (
-        open_call(compile_graph(graph, choices, backend), extents, threads, returned) if kept is None else kept[2]
+        open_call(compile_graph(graph, choices, backend, steps), extents, threads, returned)
+        if kept is None
+        else kept[2]
     )
     try:
         for each in interface.inputs:
@@ -194,6 +196,12 @@ def call(
         raise
     _keep(key, graph, choices, instance)
     return stacked_vectors(program, results)
+
+
+def _steps(interface: Interface, arrays: Mapping[str, Array]) -> dict[str, int]:
+    """Of the arrays that could be read where they lie, though they are not dense: elements between neighbours."""
+    steps = ((each.static.name, step_of(each.static, arrays[each.static.name])) for each in interface.inputs)
+    return {name: step for name, step in steps if step is not None}
 
 
 def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: OneCall) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,10 +38,12 @@ class Given:
 class Input:
     """An array that is given: its static, its name as it was declared, that under which it is given, and its side.
 
-    side: the set of elements that has it, "targets" or "sources". given_as: of a component the vector's name.
+    side: the set of elements that has it, "targets" or "sources". given_as: of a component the vector's name. dtype:
+    the static's.
     """
 
     static: Static
+    dtype: np.dtype[Any]
     plain: str
     given_as: str
     side: str
@@ -52,7 +54,7 @@ class Interface:
     """What a called program is given and returns, each in order of declaration.
 
     groups: vectors and tensors, their components by their names; vectors: those that are given. of_pairs: whether it
-    has targets and sources.
+    has targets and sources. names: all that may be given where those are one set.
     """
 
     graph: Graph
@@ -62,6 +64,7 @@ class Interface:
     vectors: Mapping[str, tuple[Static, ...]]
     returned: tuple[Static, ...]
     of_pairs: bool
+    names: frozenset[str]
 
 
 _MOST_KNOWN = 64
@@ -84,13 +87,16 @@ def interface_of(graph: Graph) -> Interface:
 def _found(graph: Graph) -> Interface:
     stored = [name for name, _ in graph.kernel(MAIN).stores()]
     given = [static for static in graph.fields if static.name not in stored]
-    inputs = tuple(Input(static, _plain(static), _given_as(static), _side(static)) for static in given)
+    inputs = tuple(
+        Input(static, static.type.numpy, _plain(static), _given_as(static), _side(static)) for static in given
+    )
     together = groups(graph)
     vectors = {name: members for name, members in together.items() if members[0] in given}
     returned = tuple(map(graph.static, stored))
     of_pairs = any(static.name.endswith(_SOURCE) for static in graph.fields)
     params = {static.name: static for static in graph.params}
-    return Interface(graph, inputs, params, together, vectors, returned, of_pairs)
+    names = frozenset({*params, *(each.plain for each in inputs)})
+    return Interface(graph, inputs, params, together, vectors, returned, of_pairs, names)
 
 
 def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number], tuple[int, ...]]:
@@ -161,30 +167,12 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
     """Arrays by the names of their statics (0-d for one number), and params."""
     interface = interface_of(graph)
     inputs, params = interface.inputs, interface.params
-    if given.targets is not None and given.sources is not None and not interface.of_pairs:
-        raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
-    if (given.targets is None) != (given.sources is None):
-        missing = "sources" if given.sources is None else "targets"
-        raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
     apart = {"targets": given.targets, "sources": given.sources}
-    for side, values in apart.items():
-        if values is not None and not isinstance(values, Mapping):
-            raise FieldError(
-                f"{graph.name} was given {side}= as {type(values).__name__}",
-                advice=f'Give arrays by their names: {side}={{"x": x}}.',
-            )
-    together = set[str]() if given.targets is not None else {each.plain for each in inputs}
-    if not together and (beside := [each.plain for each in inputs if each.plain in given.values]):
-        name = beside[0]
-        raise FieldError(
-            f"{graph.name} was given {name}= beside targets= and sources=",
-            advice=f"Put {name} into one or both of them; only params stand beside them.",
-        )
-    _check_known(graph, given.values, {*params, *together}, "")
+    if given.targets is not None or given.sources is not None:
+        _check_sides(graph, given, apart)
+    elif not interface.names.issuperset(given.values):
+        _check_known(graph, given.values, interface.names, "")
     arrays: dict[str, Array] = {}
-    for side, values in apart.items():
-        if values is not None:
-            _check_known(graph, values, {each.plain for each in inputs if each.side == side}, side)
     for each in inputs:
         values = apart[each.side]
         where = given.values if values is None else values
@@ -193,21 +181,48 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
             raise FieldError(
                 f"{graph.name} needs {each.given_as}{shown}", advice=f"Pass {each.given_as}= an array or a number."
             )
-        arrays[each.static.name] = _values(each.static, where[each.plain])
+        arrays[each.static.name] = _values(each, where[each.plain])
     need_params(graph, given.values)
     return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
 
 
-def _values(static: Static, value: object) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
+def _check_sides(graph: Graph, given: Given, apart: Mapping[str, Mapping[str, object] | None]) -> None:
+    """Raise FieldError unless both sets are there, by names that they have, and nothing of them stands beside them."""
+    interface = interface_of(graph)
+    if given.targets is not None and given.sources is not None and not interface.of_pairs:
+        raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
+    if given.targets is None or given.sources is None:
+        missing = "sources" if given.sources is None else "targets"
+        raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
+    for side, values in apart.items():
+        if not isinstance(values, Mapping):
+            raise FieldError(
+                f"{graph.name} was given {side}= as {type(values).__name__}",
+                advice=f'Give arrays by their names: {side}={{"x": x}}.',
+            )
+    if beside := [each.plain for each in interface.inputs if each.plain in given.values]:
+        name = beside[0]
+        raise FieldError(
+            f"{graph.name} was given {name}= beside targets= and sources=",
+            advice=f"Put {name} into one or both of them; only params stand beside them.",
+        )
+    _check_known(graph, given.values, interface.params, "")
+    for side, values in apart.items():
+        assert values is not None
+        _check_known(graph, values, {each.plain for each in interface.inputs if each.side == side}, side)
+
+
+def _values(given: Input, value: object) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
     """The values of an array: the array itself if it fits as it is, also where it lies on a GPU."""
+    static = given.static
     if type(value) is np.ndarray or lies_on_device(value):
         array: Any = value if isinstance(value, np.ndarray) else device_array(static.name, value)
-        if array.ndim == static.space.rank and array.dtype == static.type.numpy:
+        if array.ndim == static.space.rank and array.dtype == given.dtype:
             return array
     return field_values(static, value, static.space.rank)
 
 
-def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], side: str) -> None:
+def _check_known(graph: Graph, values: Mapping[str, object], known: Collection[str], side: str) -> None:
     for name in values:
         if name not in known:
             of = f" among its {side}" if side else ""

@@ -30,7 +30,7 @@ from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
 from workbench.run.arrays import device_array, to_host
-from workbench.run.one_call import MAIN, OneCall, open_call
+from workbench.run.one_call import MAIN, OneCall, open_call, step_of
 from workbench.run.room import register
 from workbench.run.values import fit
 
@@ -53,10 +53,11 @@ def value_at(arguments: Sequence[object], path: Path) -> Any:  # noqa: ANN401  #
 class _Input:
     """A static that is an array, where its values stand among the arguments, and in which order of axes.
 
-    elements: which axes are gone after the cuts, of which one element is left.
+    elements: which axes are gone after the cuts, of which one element is left. dtype: the static's.
     """
 
     static: Static
+    dtype: np.dtype[Any]
     path: Path
     positions: tuple[int, ...] | None
     cuts: tuple[tuple[slice, ...], ...]
@@ -74,7 +75,7 @@ class _Input:
             array = array[cut]
         if self.elements is not None:
             array = array[self.elements] if array.size else _of_none(array, self.elements)
-        if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
+        if array.dtype != self.dtype:  # the precision of the value was chosen
             array = fit(self.static.name, to_host(self.static.name, array), self.static.type)
         return array if self.positions is None else array.transpose(self.positions)
 
@@ -95,7 +96,7 @@ class _SharedRows:
         array = value_at(arguments, first.path)
         rows = [each.cuts[0][0] for each in self.inputs]
         count = (first.shape or array.shape)[0]
-        is_fitting = isinstance(array, np.ndarray) and array.dtype == first.static.type.numpy
+        is_fitting = isinstance(array, np.ndarray) and array.dtype == first.dtype
         if not is_fitting or sum(len(range(*each.indices(count))) for each in rows) < count:
             for each in self.inputs:
                 instance.give(each.static, each.of(arguments))
@@ -113,6 +114,7 @@ def _inputs(
     return [
         _Input(
             graph.static(reading.static),
+            graph.static(reading.static).type.numpy,
             paths[reading.argument],
             _moved(reading.positions),
             _cuts(reading, shapes),
@@ -136,11 +138,9 @@ def steps_of(
     """
     steps = {}
     for each in _inputs(function, graph, paths, shapes):
-        values = each.of(arguments)
-        if isinstance(values, np.ndarray) and not each.static.type.is_record and not values.flags.c_contiguous:
-            item = values.itemsize
-            if not any(stride % item for stride in values.strides):
-                steps[each.static.name] = 1 if values.shape[-1] == 1 else values.strides[-1] // item
+        step = step_of(each.static, each.of(arguments))
+        if step is not None:
+            steps[each.static.name] = step
     return steps
 
 
@@ -171,12 +171,19 @@ def _rows_of(given: _Input) -> object:
 class _Output:
     """A static that is a result, and how its axes become those of the array that is returned.
 
-    is_joined: what np.concatenate and its kin make, which lies in the order of its rows, as in NumPy.
+    is_joined: what np.concatenate and its kin make, which lies in the order of its rows, as in NumPy. is_as_made:
+    whether its axes already are those.
     """
 
     static: Static
     result: Result
     is_joined: bool
+    is_as_made: bool
+
+
+def _output(static: Static, result: Result, is_joined: bool) -> _Output:
+    rank = static.space.rank if static.role == "field" else 0
+    return _Output(static, result, is_joined, result.axes == tuple(range(rank)))
 
 
 class Prepared:
@@ -208,7 +215,7 @@ class Prepared:
         self._params = [(static.name, paths[static.name]) for static in graph.params]
         stored = [(name, kernel.nodes[node]) for kernel in graph.kernels for name, node in kernel.stores()]
         joined = {name for name, node in stored if isinstance(node.instruction, Join)}
-        self._outputs = [_Output(graph.static(r.static), r, r.static in joined) for r in function.results]
+        self._outputs = [_output(graph.static(r.static), r, r.static in joined) for r in function.results]
         self._idle: list[OneCall] = []
         register(self)
 
@@ -383,9 +390,9 @@ def _arranged(array: Any, output: _Output) -> Any:  # noqa: ANN401  # of NumPy, 
 
     In memory it stays as the program made it: a transposed result is in the order of its columns, as in NumPy.
     """
-    result = output.result
-    if result.axes == tuple(range(array.ndim)):
+    if output.is_as_made:
         return array
+    result = output.result
     named = [axis for axis in result.axes if axis is not None]
     hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
     moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from workbench.codegen.cell_code import CellCode, Pointer
+from workbench.codegen.cell_code import Pointer
 from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.cpp.leaving import first_write
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
+from workbench.codegen.free_order import in_any_order, taken_in_any_order
 from workbench.codegen.gathers import OUTSIDE
 from workbench.codegen.joins import join_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import Array, Rules, Sweep
 from workbench.codegen.names import RESERVED, NameBook, identifier
-from workbench.codegen.quick import quick_stages
+from workbench.codegen.quick import stages_of_cells
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element, row_pointers, written
 from workbench.codegen.rules import RollingFill, is_steady
 from workbench.codegen.running_order import (
@@ -39,11 +40,9 @@ from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import TargetLanguage, type_name
 from workbench.codegen.statement import Statement, words_in
 from workbench.codegen.stretches import stretches_of
-from workbench.codegen.turns import LoopStage, stages_of
 from workbench.codegen.vectors import in_vectors
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Join, Scatter
-from workbench.graph.types import DD
 from workbench.planning.kernel_plan import Chain, Fill, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key, loop_names
 from workbench.planning.plan import Plan
@@ -309,7 +308,9 @@ class _HostWriter(KernelWriter):
         names, numbered = NameBook(self.reserved()), dict[int, str]()
         outputs = tuple(h.node for h in subkernel.outputs)
         sought = () if planes or outputs else sought_by(self, subkernel, subkernel.reductions)
-        reduced = tuple(s.element for s in sought) or tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        operands = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        free = () if planes or sought else taken_in_any_order(self, subkernel)
+        reduced = tuple(s.element for s in sought) or free or operands
         targets = [names.claim(f"out_{self.output_name(h, numbered)}") for h in subkernel.outputs]
         cells = [names.claim(f"{self.value_name(r, numbered)}_cells") for r in subkernel.reductions]
         arguments = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
@@ -324,10 +325,11 @@ class _HostWriter(KernelWriter):
         values = {r.node: (r.text, r.nodes) for r in code.results}
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
         statements, taken = [*code.cell, *written(code, outputs, targets)], []
-        for reduction, operand, buffer in zip(subkernel.reductions, reduced, cells, strict=True):
-            text, inside = values[operand]
+        for reduction, operand, root, buffer in zip(subkernel.reductions, operands, reduced, cells, strict=True):
+            text, inside = values[root]
             line = f"return {text};" if sought else f"{buffer}[i - first] = {text};"
-            taken.append(Statement(line, tuple(sorted({reduction, *inside}))))
+            widened = {operand} if free and root != operand else set[int]()
+            taken.append(Statement(line, tuple(sorted({reduction, *widened, *inside}))))
         statements += () if sought else taken
         types = [f"{type_name(self.nodes[h.node].value_type)}*" for h in subkernel.outputs]
         stored = tuple(zip(subkernel.outputs, targets, types, strict=True))
@@ -337,7 +339,7 @@ class _HostWriter(KernelWriter):
             Pointer(out, type_, f"{out}_array", row_element(h.node, (0,) * rank, planes)) for h, out, type_ in stored
         ]
         partials = tuple(self.partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
-        partials = seeking(partials, sought, taken, names) if sought else partials
+        partials = seeking(partials, sought, taken, names) if sought else in_any_order(self, partials, free)
         sweep = Sweep(
             "",
             subkernel.name,
@@ -353,7 +355,7 @@ class _HostWriter(KernelWriter):
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
             extended=self.extends(statements),
-            stages=self._stages(subkernel, code, tuple(statements), targets, rolls=planes is not None),
+            stages=stages_of_cells(self.nodes, subkernel, code, tuple(statements), targets, planes is not None),
         )
         if found is None:
             sweep = in_vectors(sweep)
@@ -362,17 +364,6 @@ class _HostWriter(KernelWriter):
             sweep = replace(sweep, stretches=replace(found[1], lines=code.stretch, notes=notes))
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
-
-    def _stages(
-        self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], outs: Sequence[str], rolls: bool
-    ) -> tuple[LoopStage, ...]:
-        """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for."""
-        if code.cuts:
-            return stages_of(code.cuts, statements)
-        types = {self.nodes[home.node].value_type for home in subkernel.outputs}
-        plain = not subkernel.reductions and not code.gathers
-        in_place = rolls or not {h.slot for h in subkernel.reads}.isdisjoint(h.slot for h in subkernel.outputs)
-        return quick_stages(statements, outs, in_place) if plain and types == {DD} else ()
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""

@@ -14,6 +14,7 @@ from workbench.codegen.runtime import elementary
 from workbench.codegen.runtime.extended import extends, has_functions
 from workbench.codegen.source import Source
 from workbench.codegen.spelling import CPP
+from workbench.graph.types import F32
 from workbench.planning.plan import Plan
 
 _PLACE = "stencil_plan_placeholder"
@@ -35,6 +36,7 @@ class UnitContext:
     roots: bool
     vectors: bool
     seeks: bool
+    sines: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -51,7 +53,8 @@ def render_openmp(plan: Plan) -> Source:
     own = extends(plan), has_functions(plan), elementary.is_elementary(graph), elementary.calls(graph, {"rsqrt"})
     vectors = any(sweep.vectors is not None for kernel in kernels for sweep in kernel.sweeps)
     seeks = any(sweep.seeks for kernel in kernels for sweep in kernel.sweeps)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own, vectors, seeks)
+    further = vectors, seeks, elementary.calls(graph, {"sin", "cos"}, F32)
+    context = UnitContext(graph.name, graph.dim, _PLACE, kernels, members, steady, *own, *further)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"

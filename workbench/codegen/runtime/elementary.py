@@ -59,17 +59,18 @@ def is_elementary(graph: Graph) -> bool:
     return calls(graph, SEQUENCES)
 
 
-def calls(graph: Graph, operators: Container[str]) -> bool:
-    """Whether a graph has one of these operators, one inside of a region too."""
-    return any(_calls(kernel.nodes, operators) for kernel in graph.kernels)
+def calls(graph: Graph, operators: Container[str], type_: StorageType | None = None) -> bool:
+    """Whether a graph has one of these operators (of this type), one inside of a region too."""
+    return any(_calls(kernel.nodes, operators, type_) for kernel in graph.kernels)
 
 
-def _calls(nodes: tuple[Node, ...], operators: Container[str]) -> bool:
+def _calls(nodes: tuple[Node, ...], operators: Container[str], type_: StorageType | None) -> bool:
     for node in nodes:
-        if isinstance(node.instruction, Arith) and node.instruction.operator in operators:
+        instruction = node.instruction
+        if isinstance(instruction, Arith) and instruction.operator in operators and type_ in (None, node.type):
             return True
         region = region_in(node.instruction)
-        if region is not None and _calls(region.nodes, operators):
+        if region is not None and _calls(region.nodes, operators, type_):
             return True
     return False
 

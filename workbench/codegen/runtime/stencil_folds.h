@@ -29,6 +29,25 @@ template <int W, class Each> inline void for_lanes(int64_t low, int64_t high, co
     if (low < high) each(low, high - low);
 }
 
+// The same of a fold, whose results may be made twice: where few cells are side by side, the last W take the place of a rest.
+template <int W, class Each> inline void for_kept(int64_t low, int64_t high, const Each& each) {
+    if (W <= LANES && high - low >= W) {
+        for (; low < high; low += W) each(at_most(low, high - W), Constant<W>{});
+    } else {
+        for_lanes<W>(low, high, each);
+    }
+}
+
+// Kept cells of one of several rows that a loop takes together: so many that their sums, what is read for all rows and what
+// is read for one of them are in registers, which hold 64 bytes or 32. Four rows have 16 vectors of 32, or 12 of 16.
+#if defined(__AVX512F__)
+template <class T> constexpr int lanes_together = 256 / (sizeof(T) < 4 ? 4 : sizeof(T));
+#else
+template <class T> constexpr int lanes_together = 96 / (sizeof(T) < 4 ? 4 : sizeof(T));
+#endif
+// Rows that go through the same lanes one after another, so that what they share stays in a near cache.
+constexpr int64_t ROWS_AT_A_TIME = 32;
+
 // The trees of W kept cells side by side, one for each of Q folded axes. Leaves come in order; of what is done so far a
 // tree keeps the complete subtrees, as a binary counter keeps its digits: the larger ones of earlier leaves come first.
 template <class T, int Q, int W> class Trees {

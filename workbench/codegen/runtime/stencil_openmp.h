@@ -3,6 +3,7 @@
 #define STENCIL_OPENMP_H
 
 #include "stencil_folds.h"
+#include "stencil_free_order.h"
 #include "stencil_scans.h"
 #include "stencil_ranks.h"
 #include "stencil_scatters.h"

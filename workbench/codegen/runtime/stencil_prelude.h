@@ -192,6 +192,15 @@ template <class T, class Bits> STENCIL_FUNCTION T from_bits(Bits bits) {
     return value;
 }
 
+#if !(defined(__CUDACC__) || defined(__CUDACC_RTC__))
+// A condition in memory: of bytes that are compared gcc makes vectors, of most that is done with bools it makes none.
+STENCIL_FUNCTION bool is_true(const bool& cell) {
+    uint8_t byte;
+    memcpy(&byte, &cell, sizeof byte);
+    return byte != 0;
+}
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 // 1 / sqrt(a) as the device has it, within 1 unit for f64, 2 for f32; stencil_roots.h is the same for CPUs.
 template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) { return rsqrt(a); }

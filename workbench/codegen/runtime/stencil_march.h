@@ -10,7 +10,7 @@ namespace stencil {
 
 enum Ending { DONE, UNTIL, STOPPED, TIME };
 
-// What the caller asks for and gets back; the layout is known to the Python side (workbench/backends/openmp.py).
+// What the caller asks for and gets back; the layout is known to the Python side (workbench/backends/march_record.py).
 struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
     int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave

@@ -155,7 +155,7 @@ def test_canny(shape):
     assert np.count_nonzero(found) > shape[0]
     loops, arrays = shape_of(canny.edges.machine(picture))
     assert loops == 5  # two blurs, two differences in one, magnitude, and all that looks at its neighbours
-    assert arrays == 2
+    assert arrays == 3  # with two, what the last loop reads would lie where a call wants the result
 
 
 def zero_outside(u, i, j):

@@ -85,8 +85,9 @@ def test_folds_of_conditions_have_vectors():
     machine = wb.collective(is_near).machine(np.ones(5), np.ones(300))
     program = OpenmpBackend().compile(plan_for(machine.graph, machine.choices, "openmp"))
     report, file = program.built.report, Unit(program.built.name, "").file_name
-    (loop,) = (each for each in inner_loops(program.source, report, file) if each.vectors)
-    assert "lane < width" in program.source.text.splitlines()[loop.line - 1]
+    loops, lines = inner_loops(program.source, report, file), program.source.text.splitlines()
+    assert len(loops) == 2 and all(each.vectors for each in loops)  # eight cells a turn, and what is left of them
+    assert all("lane < width" in lines[each.line - 1] for each in loops)
     assert "Leaf<int64_t, lanes>" in program.source.text
 
 

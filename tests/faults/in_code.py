@@ -39,7 +39,7 @@ OF_CODE = (
     Fault("a block that overflowed is not computed again", "spelling", "templates",
           "large |= compute_quickly(done + lane, lane);", "compute_quickly(done + lane, lane);",
           "codegen.test_quick:test_results_have_the_bits_of_the_reference", (True, "elsewhere")),
-    Fault("a block that overflowed is computed again from its own results", "spelling", "codegen.cpp.kernel",
+    Fault("a block that overflowed is computed again from its own results", "spelling", "codegen.quick",
           "in_place = rolls or not ", "in_place = rolls and not ",
           "codegen.test_quick:test_results_have_the_bits_of_the_reference", (True, "in place")),
     Fault("a fused sum rounds its products first", "spelling", "codegen.folds",

@@ -86,7 +86,8 @@ def test_folds_of_conditions_have_vectors():
     program = OpenmpBackend().compile(plan_for(machine.graph, machine.choices, "openmp"))
     report, file = program.built.report, Unit(program.built.name, "").file_name
     loops, lines = inner_loops(program.source, report, file), program.source.text.splitlines()
-    assert len(loops) == 2 and all(each.vectors for each in loops)  # eight cells a turn, and what is left of them
+    assert len(loops) == 2  # eight cells a turn, and what is left of them
+    assert all(each.vectors for each in loops)
     assert all("lane < width" in lines[each.line - 1] for each in loops)
     assert "Leaf<int64_t, lanes>" in program.source.text
 

@@ -92,6 +92,19 @@ def test_folds_of_conditions_have_vectors():
     assert "Leaf<int64_t, lanes>" in program.source.text
 
 
+@pytest.mark.parametrize(("times", "compared"), [(2, True), (60, False)])
+def test_conditions_in_memory_are_compared_in_short_programs_alone(times, compared):
+    """In long loops gcc takes minutes for vectors of them."""
+
+    def chosen(m, x):
+        for number in range(times):
+            x = np.where(m, x * 1.5, x + number)
+        return x
+
+    text = wb.collective(chosen).machine(np.ones(9, bool), np.ones(9)).source("openmp").text
+    assert ("is_true(" in text) == compared
+
+
 def test_cells_of_records_are_computed_by_a_function():
     """Structs that are declared in a loop of OpenMP lie in memory for each of its lanes."""
 

@@ -20,6 +20,7 @@ Key = tuple[int, Offset]
 
 UNIFORM, ROW, STRETCH, CELL = range(4)
 """How often a value changes: never in a launch, with the row, with the stretch of a row (stretches), with the cell."""
+_SHORT = 100  # nodes of a kernel
 
 
 @dataclass(slots=True)
@@ -114,9 +115,12 @@ class Reads:
 
 
 def in_memory(scope: Scope, index: int, element: Text) -> Text:
-    """The element of an array, as a value. gcc has vectors of conditions if they are compared, and few of bools."""
+    """The element of an array, as a value. gcc has vectors of conditions if they are compared, and few of bools.
+
+    In long loops gcc takes four times as long then, minutes for a gas of which many conditions are stored.
+    """
     is_condition = scope.nodes[index].value_type == BOOL and scope.target.name == "c++"
-    return call("is_true", (element,)) if is_condition else element
+    return call("is_true", (element,)) if is_condition and len(scope.nodes) <= _SHORT else element
 
 
 def plus(name: str, offset: int) -> Text:

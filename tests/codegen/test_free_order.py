@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_programs import same_bits
 from tests.kit.bits import assert_same_bits
-from workbench.array_function import Collective
 from workbench.language import compute
 
 LENGTHS = [1, 15, 63, 64, 65, 1023, 1024, 1025, 8191, 8192, 8193, 20_011]
@@ -32,15 +32,6 @@ _ALONE = (
 def one_by_one(x, backend, threads):
     """Each in a loop of its own: of several, one that may not take any order decides for all."""
     return tuple(wb.collective(each)(x, backend=backend, threads=threads) for each in _ALONE)
-
-
-def same_bits(function, *arrays, backends=(("openmp", 1), ("openmp", 3))):
-    program = function if isinstance(function, Collective) else wb.collective(function)
-    expected = program(*arrays, backend="reference")
-    for backend, threads in backends:
-        for mine, exact in zip(program(*arrays, backend=backend, threads=threads), expected, strict=True):
-            assert_same_bits(mine, exact, f"{backend}, {threads} threads")
-    return expected
 
 
 def numbers(dtype, length):

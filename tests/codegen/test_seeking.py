@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.kit.array_programs import program_of
-from tests.kit.bits import assert_same_bits
+from tests.kit.array_programs import same_bits
 from workbench.graph import Fold, Reduce
 from workbench.graph.first_extremes import extreme_of
 from workbench.language import fold, generate
@@ -23,15 +22,6 @@ def of_all(x):
 
 def made(x):
     return np.argmin((x[::2] - 0.5) ** 2), np.argmax(x[::-1]), np.argmax(np.sqrt(abs(x))), np.argmin(x.reshape(2, -1))
-
-
-def same_bits(function, *arrays, backends=(("openmp", 1), ("openmp", 3))):
-    program = program_of(function)
-    expected = program(*arrays, backend="reference")
-    for backend, threads in backends:
-        for mine, exact in zip(program(*arrays, backend=backend, threads=threads), expected, strict=True):
-            assert_same_bits(mine, exact, f"{backend}, {threads} threads")
-    return expected
 
 
 def rows(dtype, length):

@@ -3,9 +3,21 @@
 from functools import cache
 
 import workbench as wb
+from tests.kit.bits import assert_same_bits
+from workbench.array_function import Collective
 
 
 @cache
 def program_of(function):
     """The program of a function; it is traced and planned at the first call for arguments of some types."""
     return wb.collective(function)
+
+
+def same_bits(function, *arrays, backends=(("openmp", 1), ("openmp", 3))):
+    """The results of the reference, after each backend with its threads has given the same bits."""
+    program = function if isinstance(function, Collective) else program_of(function)
+    expected = program(*arrays, backend="reference")
+    for backend, threads in backends:
+        for mine, exact in zip(program(*arrays, backend=backend, threads=threads), expected, strict=True):
+            assert_same_bits(mine, exact, f"{backend}, {threads} threads")
+    return expected

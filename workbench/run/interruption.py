@@ -1,4 +1,4 @@
-"""Interruption: Ctrl-C during a run asks it to stop with a whole step, and becomes KeyboardInterrupt afterwards."""
+"""Interruption: Ctrl-C during a run stops it with the state of a whole step, and becomes KeyboardInterrupt then."""
 
 from __future__ import annotations
 

@@ -103,6 +103,16 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """So does what tests leave in caches: plans and programs of all files are half a second of a collection."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest itself looks at the marks
 def pytest_collection_modifyitems(config, items):
     mark_long_cases(items, long_cases())

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -41,17 +43,43 @@ def imports_at_load(tree):
                 yield statement
 
 
-def imports_that_run(tree):
-    """Import statements that run when a module is loaded or one of its functions called; not those for types alone."""
+def statements_inside(tree, for_types=True):
+    """All statements at any depth, without their expressions; not those for types alone unless `for_types`."""
     waiting = [tree]
     while waiting:
-        match waiting.pop():
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")) as block:
-                waiting += block.orelse
-            case ast.Import() | ast.ImportFrom() as statement:
+        block = waiting.pop()
+        alone = not for_types and isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for part in ("orelse",) if alone else ("body", "orelse", "finalbody", "handlers", "cases"):
+            for statement in getattr(block, part, ()):
                 yield statement
-            case node:
-                waiting += ast.iter_child_nodes(node)
+                waiting.append(statement)
+
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a file's tree tells; trees of all files at once would be a gigabyte."""
+
+    docstring: str | None
+    imports_at_load: list
+    imports_that_run: list  # when it is loaded or one of its functions called
+    imports: list
+    classes: list
+
+
+@cache
+def source(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements = list(statements_inside(tree))
+    return Source(
+        ast.get_docstring(tree),
+        list(imports_at_load(tree)),
+        [each for each in statements_inside(tree, for_types=False) if isinstance(each, IMPORTS)],
+        [each for each in statements if isinstance(each, IMPORTS)],
+        [each.name for each in statements if isinstance(each, ast.ClassDef)],
+    )
 
 
 def modules_imported(statements, known):
@@ -67,7 +95,7 @@ def modules_imported(statements, known):
     return found
 
 
-@pytest.mark.parametrize("statements", [imports_at_load, imports_that_run])
+@pytest.mark.parametrize("statements", ["imports_at_load", "imports_that_run"])
 def test_no_circle_of_imports_not_even_for_types_or_inside_functions(statements):
     """An import inside a function may delay a heavy library; two modules that need each other are one, or need a third.
 
@@ -75,7 +103,7 @@ def test_no_circle_of_imports_not_even_for_types_or_inside_functions(statements)
     """
     modules = modules_by_name()
     left = {
-        name: modules_imported(statements(ast.parse(path.read_text(encoding="utf-8"))), set(modules)) - {name}
+        name: modules_imported(getattr(source(path), statements), set(modules)) - {name}
         for name, path in modules.items()
         if name != "workbench"
     }
@@ -91,9 +119,9 @@ def test_a_class_name_is_defined_once():
     """A name means one thing in the whole package; a private one, which begins with _, in its module."""
     found = defaultdict(list)
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(path.relative_to(ROOT).as_posix())
+        for name in source(path).classes:
+            if not name.startswith("_"):
+                found[name].append(path.relative_to(ROOT).as_posix())
     print(f"{len(found)} names of classes")
     assert len(found) > 700
     assert not {name: places for name, places in found.items() if len(places) > 1}
@@ -157,14 +185,14 @@ def test_allowances_are_still_needed():
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_module_says_what_it_is_for(module):
-    docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
+    docstring = source(module).docstring
     assert docstring, "no module docstring"
     assert docstring.splitlines()[0].endswith("."), f"first line is no sentence: {docstring.splitlines()[0]!r}"
 
 
-def imported_modules(text):
-    """Every module that a source may import, with the names taken from it as modules of their own."""
-    for node in ast.walk(ast.parse(text)):
+def imported_modules(path):
+    """Every module that a file may import, with the names taken from it as modules of their own."""
+    for node in source(path).imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -180,8 +208,8 @@ def test_no_module_imports_from_a_test_module():
     for file in files:
         text = file.read_text(encoding="utf-8")
         if tests.isdisjoint(re.findall(r"\btest_\w+", text)):
-            continue  # most name no test module at all, and are not parsed
-        taken = {name for name in imported_modules(text) if tests & set(name.split("."))}
+            continue  # most name no test module at all
+        taken = {name for name in imported_modules(file) if tests & set(name.split("."))}
         if taken:
             found[str(file.relative_to(ROOT))] = sorted(taken)
     print(f"{len(files)} files looked at, {len(tests)} of them test modules")
@@ -204,7 +232,7 @@ def test_rooms_of_tests_share_through_the_kit():
     for file in files:
         own = file.relative_to(ROOT / "tests").parts[0] if file.parent != ROOT / "tests" else ""
         allowed = {own, "kit", "programs"} | ROOMS_OF_TESTS.get(own, (set(), ""))[0]
-        names = (name.split(".") for name in imported_modules(file.read_text(encoding="utf-8")))
+        names = (name.split(".") for name in imported_modules(file))
         taken = {name[1] for name in names if name[0] == "tests" and name[1:] and name[1] in rooms - allowed}
         if taken:
             found[str(file.relative_to(ROOT))] = sorted(taken)

@@ -100,6 +100,22 @@ def test_a_long_text_alone_has_flags_with_which_it_takes_less_time(compiler):
         assert set(asked).isdisjoint(compiler.recipe(other).flags)
 
 
+def test_a_program_needs_no_library_of_the_language_and_the_simulator_does(compiler):
+    """What a program would take from it is told while it is linked, not when it is loaded."""
+    alone = compiler.toolchain.alone
+    simulated, part = Unit("kernel", "", "cuda"), Unit("part", "")
+    assert set(alone) <= set(compiler.recipe(Unit("program", "")).flags)
+    for other in (simulated, Unit("kernel", "", objects=(part,))):
+        assert set(alone).isdisjoint(compiler.recipe(other).flags)
+    assert set(alone).isdisjoint(compiler.object_recipe(part).flags)
+    if compiler.toolchain.kind == "gcc":
+        (built,) = build([returns(7)], compiler)
+        assert b"libstdc++" not in built.path.read_bytes()
+        throwing = Unit("throwing", "#include <string>\nstd::string f(int n) { return std::string(n, ' '); }\n")
+        with pytest.raises(BuildError, match="undefined reference"):
+            build([throwing], compiler)
+
+
 def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp_path):
     part = Unit(
         "part", '#include "number.h"\nint part() { return NUMBER; }\n', headers=(("number.h", "#define NUMBER 5\n"),)

@@ -77,8 +77,9 @@ class Dropping:
         self.functions, self.others = functions, others
 
     def __getitem__(self, name):
-        self.others.clear()
-        gc.collect()
+        if self.others:
+            self.others.clear()
+            gc.collect()
         return self.functions[name]
 
 

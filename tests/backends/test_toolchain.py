@@ -95,6 +95,17 @@ def test_arguments_in_the_variable_belong_to_the_command(notes):
     assert "-DSPECIAL=1" in found.identity
 
 
+def test_texts_do_without_the_library_of_the_language_where_the_compiler_can(notes, tmp_path):
+    real = shutil.which("g++")
+    found = find_toolchain({"PATH": PATH}, notes)
+    assert "-fno-exceptions" in found.alone
+    assert find_toolchain({"PATH": PATH, "CXX": "g++ -fsanitize=address"}, notes).alone == ()
+    refused = f'for a in "$@"; do [ "$a" = -nodefaultlibs ] && exit 1; done\nexec {real} "$@"'
+    other = find_toolchain({"PATH": PATH, "WORKBENCH_CXX": str(script(tmp_path / "bin" / "needy", refused))}, notes)
+    assert other.alone == (() if other.kind == "gcc" else found.alone)
+    assert other.flags == found.flags
+
+
 def test_a_relative_path_is_made_absolute(notes, tmp_path, monkeypatch):
     script(tmp_path / "bin" / "g++", f'exec {shutil.which("g++")} "$@"')
     monkeypatch.chdir(tmp_path)

@@ -197,8 +197,8 @@ def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
 
 def test_the_command_writes_its_figures(tmp_path, capsys):
     file = tmp_path / "exam.json"
-    options = ["--dims", "1", "--backend", "reference", "--resolutions", "16,32", "--schemes", "mc", "--genomes", "0"]
-    assert main(["exam", *options, "--problems", "entropy,sod", "--json", str(file)]) == 0
+    options = ["--dims", "1", "--backend", "openmp", "--resolutions", "16,32", "--schemes", "mc", "--genomes", "0"]
+    assert main(["exam", *options, "--threads", "1", "--problems", "entropy,sod", "--json", str(file)]) == 0
     figures = json.loads(file.read_text())
     assert figures["passed"]
     assert [s["setting"]["problem"] for s in figures["series"]] == ["entropy", "sod"]

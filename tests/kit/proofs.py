@@ -4,7 +4,7 @@ A proof is a test with the mark `proof`. One over random numbers takes `proof_se
 `@pytest.mark.proof(seeds=range(200, 5000), batch=100, sample=20)` makes a test of each 100 of them; in a sample it is
 one test of 20 seeds that were drawn. A proof without seeds says how many of its tests a sample has; one if it does not.
 
-`tests/long_cases.txt` lists cases of other tests that take long: they are proofs too, and a sample has 30 of them all.
+`tests/long_cases.txt` lists cases of other tests that take long: they are proofs too, and a sample has 36 of them all.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ def mark_long_cases(items, names):
     """Make proofs of the items with these node ids. What is left out is left out by the expression of -m."""
     for item in items:
         if item.nodeid in names:
-            item.add_marker(pytest.mark.proof(group="long cases", sample=30))
+            item.add_marker(pytest.mark.proof(group="long cases", sample=36))
 
 
 class Proofs:

@@ -96,7 +96,8 @@ NOTICED = 17  # the others make plans that keep every promise and mean something
 
 
 def test_checks_notice_most_faulty_passes():
-    programs = [(random_graph(seed), random_choices(random_graph(seed), seed)) for seed in range(60)]
+    graphs = map(random_graph, range(60))
+    programs = [(graph, random_choices(graph, seed)) for seed, graph in enumerate(graphs)]
     noticed = {}
     for fault in FAULTS:
         with pytest.MonkeyPatch.context() as patch:

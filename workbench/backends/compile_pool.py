@@ -43,6 +43,7 @@ _NOT_EXECUTED = "failed to map segment"  # what loaders say where nothing may be
 _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
 _REPORT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fopt-info-vec",), "clang": ("-Rpass=loop-vectorize",)}
+_OF_LINKING = ("-shared", "-nodefaultlibs", "-nostdlib++", "-l", "-Wl,")
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 
 
@@ -111,7 +112,8 @@ class Compiler:
     def library_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for a library. Several texts in one unit are as many short ones."""
         chain, is_long = self.toolchain, unit.cut is not None and len(unit.text) > LONG_TEXT
-        return (*chain.flags, *(LONG_TEXT_FLAGS[chain.kind] if is_long else ()), *unit.flags)
+        alone = () if unit.objects or unit.language == "cuda" else chain.alone  # the simulator needs the C++ library
+        return (*chain.flags, *alone, *(LONG_TEXT_FLAGS[chain.kind] if is_long else ()), *unit.flags)
 
     def object_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for one of a library's `objects`."""
@@ -124,7 +126,7 @@ class Compiler:
 
 def _of_object(flags: Sequence[str]) -> tuple[str, ...]:
     """A library's flags for what is linked into it later."""
-    return (*(flag for flag in flags if flag != "-shared"), "-c")
+    return (*(flag for flag in flags if not flag.startswith(_OF_LINKING)), "-c")
 
 
 def _text_of(unit: Unit) -> str:

@@ -9,6 +9,7 @@ COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of
 SCATTERS = "backends.test_collectives:test_small_scatters_have_the_bits_of_the_reference"
 SHARED_OUT = "backends.test_collectives:test_senders_that_are_shared_out_have_the_bits_of_the_reference"
 STREAMED = "backends.test_cuda_segments:test_grid_and_block_change_no_bit"
+PANELS = "codegen.test_rows_together:test_what_many_rows_read_is_put_side_by_side"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -110,6 +111,12 @@ OF_CODE = (
           "for (int w = 0; w < W; ++w) cells[w] = identity;", "(void)identity;", FOLDS),
     Fault("the root of an inner tree goes to another lane", "folds", "templates",
           "leaf[w] = kept[q][0][w];", "leaf[w] = kept[q][0][(w + 1) % W];", FOLDS),
+    Fault("a panel has the first lanes of all rows", "folds", "templates",
+          "row[number * step + first + lane]", "row[number * step + lane]", PANELS),
+    Fault("a panel has the row before", "folds", "templates",
+          "cells[number * W + lane] = row", "cells[(number + 1) % count * W + lane] = row", PANELS),
+    Fault("every second group of kept cells is left out", "folds", "templates",
+          "low += W) each(at_most(low, high - W)", "low += 2 * W) each(at_most(low, high - W)", PANELS),
     Fault("quotients of dd are looked at once a cell", "folds", "codegen.quick",
           "functions <= _KEEPS", "functions <= _KEEPS | {'dd_divide'}",
           "codegen.test_quick:test_a_look_at_results_is_enough_for_sums_and_products_alone",

@@ -30,4 +30,13 @@ OF_STRIDES = (
     Fault("calls of a machine with views find memory of one without", "strides", "run.calling",
           "extents, *steps.items())", "extents)",
           "run.test_strided_arrays:test_machines_copy_no_view_that_they_read_once"),
+    Fault("calls with views are taken for known ones without", "strides", "run.known_calls",
+          "if dense else (name, array.dtype, array.shape, array.strides)", "if True else (name,)",
+          "run.test_strided_arrays:test_machines_copy_no_view_that_they_read_once"),
+    Fault("arrays of another type are taken for known ones", "strides", "run.known_calls",
+          "key += (name, array.dtype, array.shape) if dense", "key += (name, array.shape) if dense",
+          "run.test_known_calls:test_arrays_of_another_type_of_equal_size_are_converted"),
+    Fault("what was converted counts as known", "strides", "run.known_calls",
+          "type(value) is np.ndarray and array is value", "True",
+          "run.test_known_calls:test_lists_of_other_lengths_are_other_calls"),
 )  # fmt: skip

@@ -224,13 +224,13 @@ HEADERS = {
     # A process of its own, which holds a lock for ever.
     "leave.h": """#include <cstdio>
     #include <cstdlib>
-    #include <string>
     #include <fcntl.h>
     #include <sys/file.h>
     #include <unistd.h>
     __attribute__((constructor)) static void leave() {
-        const std::string path = std::string(std::getenv("HOSTILE")) + "/held";
-        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+        char path[4096];
+        std::snprintf(path, sizeof path, "%s/held", std::getenv("HOSTILE"));
+        const int file = open(path, O_CREAT | O_RDWR, 0600);
         if (file < 0 || flock(file, LOCK_EX) != 0) std::abort();
         if (fork() == 0) for (;;) pause();
         std::fprintf(stderr, "left one behind");

@@ -59,6 +59,7 @@ from workbench.planning.partials import host_buffers, largest_partials, partial_
 from workbench.planning.plan import GlobalSlot, Plan
 from workbench.planning.plan_figures import layout_rule
 
+_cell_of, _address_of = ctypes.c_char.from_buffer, ctypes.addressof  # found once, as each call asks for each array
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
 
@@ -295,8 +296,7 @@ class OpenmpInstance:
         self._lent[name] = values  # stays alive
         flags = values.flags
         if flags.c_contiguous and flags.writeable and values.size:  # NumPy itself takes a microsecond
-            cell = ctypes.c_char.from_buffer(values)  # type: ignore[arg-type]  # an array is a buffer
-            self._slots[self._field_slots[name]] = ctypes.addressof(cell)
+            self._slots[self._field_slots[name]] = _address_of(_cell_of(values))  # type: ignore[arg-type]  # a buffer
         else:
             self._slots[self._field_slots[name]] = values.ctypes.data
         if name in self._strides:

@@ -33,7 +33,7 @@ class RowsTogether:
     """How a fold takes `count` rows of kept cells at a time, to read once what is the same for them.
 
     pointers and statements: those of a row of cells that are the same for all of these; own_pointers and
-    own_statements: those of each.
+    own_statements: those of each. packed: shared pointers to what is put side by side first, as many rows read it.
     """
 
     count: int
@@ -41,6 +41,7 @@ class RowsTogether:
     statements: tuple[Statement, ...]
     own_pointers: tuple[Pointer, ...]
     own_statements: tuple[Statement, ...]
+    packed: tuple[Pointer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ their way at a time, and what lanes have so far is read and written once for eig
 TOGETHER = 4
 """Rows of kept cells that a loop takes at a time where they read the same cells: vectors of as many sums stay in
 registers beside what they add."""
+MOST_PANELS = 2
+"""Arrays of which they have a copy, a few cells of each row."""
 _MOST_STATEMENTS = 8
 _AT = re.compile(r"\bat\[")
 
@@ -45,6 +47,8 @@ _UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" 
 _ROWS = {
     *("few", "cell", "rows", "own_row", "some", "begin", "done", "lanes_together", "ROWS_AT_A_TIME"),
     *(f"{name}_{row}" for name in ("kept", "row", "at") for row in range(TOGETHER)),
+    *(f"{name}_{panel}" for name in ("shared", "panel", "panel_rows") for panel in range(MOST_PANELS)),
+    *("Panel", "SharedRows", "whole_lanes"),
 }
 _ALONG = {"along", "in_order", "kept_at", "long_row", "high", "for_rows", "first_again", "LONG_ROW", "RowLanes"}
 _NAMES = {"for_kept", "kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}
@@ -184,13 +188,26 @@ def _rows_together(
     moving = frozenset(kept[:-1])
     own_pointers = [pointer for pointer, axes in zip(pointers, read, strict=True) if not moving.isdisjoint(axes)]
     own_statements = [statement for statement in code.row if statement.along & moving]
+    shared = [replace(p, move=_AT.sub("at_0[", p.move)) for p in pointers if p not in own_pointers]
+    packed = _packed(writer, subkernel, code) & {pointer.name for pointer in shared}
     return RowsTogether(
         TOGETHER,
-        tuple(replace(p, move=_AT.sub("at_0[", p.move)) for p in pointers if p not in own_pointers),
+        tuple(pointer for pointer in shared if pointer.name not in packed),
         tuple(replace(s, text=_AT.sub("at_0[", s.text)) for s in code.row if s not in own_statements),
         tuple(own_pointers),
         tuple(own_statements),
+        tuple(pointer for pointer in shared if pointer.name in packed),
     )
+
+
+def _packed(writer: KernelWriter, subkernel: Subkernel, code: CellCode) -> frozenset[str]:
+    """The first arrays whose rows are folded cells, which follow each other a row apart: by their pointers."""
+    loop = listed(subkernel.axes, writer.dim)
+    if len(subkernel.reduced) > 1:
+        return frozenset()
+    own = [subkernel.reduced[0], loop[-1]]
+    found = [p.name for p in code.pointers if p.node not in writer.strided and list(writer.axes_of(p.node)) == own]
+    return frozenset(found[:MOST_PANELS])
 
 
 def _of_far_cells(writer: KernelWriter, subkernel: Subkernel, code: CellCode, fold: Folding) -> Folding:

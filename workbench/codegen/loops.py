@@ -199,6 +199,11 @@ class Sweep:
         return any(each.seeking for each in self.partials) or any(each.seeking for each in values)
 
     @property
+    def packs(self) -> bool:
+        """Whether rows that are taken together have a copy of what they read together."""
+        return self.folding is not None and self.folding.rows is not None and bool(self.folding.rows.packed)
+
+    @property
     def by_lanes(self) -> bool:
         """Whether what is reduced goes to its lanes 16 cells at a time, in registers.
 

@@ -133,7 +133,7 @@ def _written(origin: AnyOrigin) -> str:
 
 
 AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin | ComputedOrigin
-Place = tuple[tuple[int, ...], int]
+Place = tuple[tuple[int, ...], ...]
 """By what axes are sorted."""
 View = Cut | LeastOrigin
 """What is taken of an axis: a slice, or as many elements as there are in the shortest of several axes."""
@@ -258,6 +258,7 @@ class AxisTable:
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
     behind: dict[int, int] = field(default_factory=dict)  # of a length the one before whose axes its own come
+    after: dict[tuple[int, int], Axis] = field(default_factory=dict)  # of copies, the axis after which each comes
     only: dict[OnlyElement, None] = field(default_factory=dict)
     is_stale: bool = False
     """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
@@ -314,9 +315,13 @@ class AxisTable:
         return made
 
     def place(self, axis: Axis) -> Place:
-        """By what axes of the program are sorted: lengths in order of appearance, and copies of one together."""
-        length, copy = self._numbers[axis]
-        return self._place_of(length), copy
+        """By what axes of the program are sorted: lengths in order of appearance, and copies of one together.
+
+        A copy that comes after another axis comes right after it.
+        """
+        length, copy = number = self._numbers[axis]
+        own = self._place_of(length), (copy,)
+        return (*self.place(self.after[number]), *own) if number in self.after else own
 
     def _place_of(self, length: int) -> tuple[int, ...]:
         """A length's number; of one that comes before another, that one's with something smaller behind it.
@@ -341,6 +346,14 @@ class AxisTable:
         if self._place_of(length) > self._place_of(other) and length not in self.behind:
             self.is_stale |= any(self.root(known) == length for known, _ in self._numbers.values())
             self.behind[length] = other
+
+    def put_after(self, axis: Axis, other: Axis) -> None:
+        """Let a copy of an axis come after another axis in the program, from the first line on; others stay."""
+        number = self._numbers[axis]
+        is_moved = self._numbers[other] in self.after  # and might come after this one
+        if number[1] and not is_moved and self.place(axis) < self.place(other):
+            self.after[number] = other
+            self.is_stale = True
 
     def length_of(self, axis: Axis) -> int:
         """The number of an axis's length."""

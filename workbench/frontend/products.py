@@ -37,7 +37,7 @@ def matrix_product(a: Operand, b: Operand) -> Operand:
     wide_b = b.in_order((*before_b, *(None,) * len(rows), *columns, inner_of_b))
     product = apply("multiply", wide_a, wide_b)
     assert isinstance(product, Term)
-    return _positions(trace).reduce("sum", product, -1)
+    return _summed(_positions(trace), product, (len(order_of(product)) - 1,))
 
 
 def dot(a: object, b: object) -> Value:
@@ -83,7 +83,22 @@ def einsum(subscripts: object, *operands: object) -> Value:
         product = placed if product == 1 else apply("multiply", product, placed)
     assert isinstance(product, Term)
     summed = tuple(range(len(output), len(every)))
-    return wrap(_positions(trace).reduce("sum", product, summed) if summed else product)
+    return wrap(_summed(_positions(trace), product, summed) if summed else product)
+
+
+def _summed(positions: FunctionPositions, product: Term, summed: tuple[int, ...]) -> Term:
+    """The sum over these positions of a product of arrays.
+
+    Of a @ a.T one is read along a copy of an axis, which would come before the axis that is summed. It comes after it,
+    as the last axis of any other matrix does: the argument is turned once, and loops read its elements side by side.
+    """
+    order = order_of(product)
+    left = [axis for place, axis in enumerate(order) if axis is not None and place not in summed]
+    over = [axis for place in summed if (axis := order[place]) is not None]
+    if left and over:
+        by_place = positions.table.place
+        positions.table.put_after(max(left, key=by_place), max(over, key=by_place))
+    return positions.reduce("sum", product, summed)
 
 
 def _along(trace: Trace, name: str, term: Term, every: str) -> Term:

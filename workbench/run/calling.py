@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.backends.interpreter import State
 from workbench.backends.registry import row_of
 from workbench.backends.run_once import run_once
 from workbench.backends.teams import check_threads
 from workbench.errors import RunError, TurnsError
 from workbench.forking import forkable_lock
-from workbench.graph import Graph, Space, Static
+from workbench.graph import Graph, Space
 from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
-from workbench.planning.retype import retype
 from workbench.run.arrays import to_host
 from workbench.run.given import Given as Given
-from workbench.run.given import Interface, input_names, interface_of, read_call, stacked_vectors
-from workbench.run.one_call import MAIN, OneCall, open_call, step_of
+from workbench.run.given import Interface, input_names, stacked_vectors
+from workbench.run.known_calls import read_again, read_first
+from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.room import register
 
 _KEPT = 4
@@ -160,6 +159,40 @@ def call(
     on_device: as in `OneCall.result`. What is reduced over no cell at all is the reduction's identity (for sums -0.0,
     to which any number may be added).
     """
+    read = read_again(graph, choices, given)
+    if read is None:
+        _check_called(graph, given)
+    check_threads(threads)
+    if not isinstance(backend, str):
+        row_of(backend)  # which says what there is
+    form, arrays, numbers = read or read_first(graph, choices, given)
+    interface, extents, steps = form.interface, form.extents, form.steps
+    if 0 in extents:
+        return stacked_vectors(interface, _interpreted(interface, extents, arrays, numbers))
+    key = (id(graph), id(choices), backend, threads, extents, *steps.items())
+    with _lock:
+        kept = _instances.pop(key, None)
+    instance = (
+        open_call(compile_graph(graph, choices, backend, steps), extents, threads, interface.returned)
+        if kept is None
+        else kept[2]
+    )
+    try:
+        for each in interface.inputs:
+            instance.give(each.static, arrays[each.static.name])
+        for name, static in interface.params.items():
+            instance.set(name, numbers.get(name, static.default or 0))
+        _march(interface, instance, extents, arrays, numbers)
+        results = {static.name: instance.result(static, on_device=on_device) for static in interface.returned}
+    except BaseException:
+        instance.close()
+        raise
+    _keep(key, graph, choices, instance)
+    return stacked_vectors(interface, results)
+
+
+def _check_called(graph: Graph, given: Given) -> None:
+    """Raise RunError for a machine that runs in steps, and for arrays that were given without their names."""
     if not is_called(graph):
         raise RunError(
             f"{graph.name} runs in steps and has no results to return",
@@ -167,41 +200,6 @@ def call(
         )
     if given.by_place:
         raise RunError(f"{graph.name} takes its arrays by their names", advice=f"Write {_call_text(graph)}.")
-    check_threads(threads)
-    if not isinstance(backend, str):
-        row_of(backend)  # which says what there is
-    program = retype(graph, choices.meaning)
-    arrays, numbers, extents = read_call(program, given)
-    if min(extents) < 1:
-        return stacked_vectors(program, _interpreted(program, extents, arrays, numbers))
-    interface = interface_of(program)
-    returned, steps = interface.returned, _steps(interface, arrays)
-    key = (id(graph), id(choices), backend, threads, extents, *steps.items())
-    with _lock:
-        kept = _instances.pop(key, None)
-    instance = (
-        open_call(compile_graph(graph, choices, backend, steps), extents, threads, returned)
-        if kept is None
-        else kept[2]
-    )
-    try:
-        for each in interface.inputs:
-            instance.give(each.static, _whole(program, each.static, arrays[each.static.name], extents))
-        for name, static in interface.params.items():
-            instance.set(name, numbers.get(name, static.default or 0))
-        _march(program, instance, extents, arrays, numbers)
-        results = {static.name: instance.result(static, on_device=on_device) for static in returned}
-    except BaseException:
-        instance.close()
-        raise
-    _keep(key, graph, choices, instance)
-    return stacked_vectors(program, results)
-
-
-def _steps(interface: Interface, arrays: Mapping[str, Array]) -> dict[str, int]:
-    """Of the arrays that could be read where they lie, though they are not dense: elements between neighbours."""
-    steps = ((each.static.name, step_of(each.static, arrays[each.static.name])) for each in interface.inputs)
-    return {name: step for name, step in steps if step is not None}
 
 
 def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: OneCall) -> None:
@@ -219,7 +217,11 @@ def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: One
 
 
 def _march(
-    graph: Graph, instance: OneCall, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
+    interface: Interface,
+    instance: OneCall,
+    extents: tuple[int, ...],
+    arrays: Mapping[str, Any],
+    numbers: Mapping[str, Number],
 ) -> None:
     """Run the program once. What is wrong with an index, the interpreter says with the value and the cell."""
     try:
@@ -227,21 +229,16 @@ def _march(
     except TurnsError:
         raise
     except RunError:
-        _interpreted(graph, extents, arrays, numbers)
+        _interpreted(interface, extents, arrays, numbers)
         raise
 
 
 def _interpreted(
-    graph: Graph, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
+    interface: Interface, extents: tuple[int, ...], arrays: Mapping[str, Any], numbers: Mapping[str, Number]
 ) -> dict[str, Array]:
     """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
+    graph = interface.graph
     params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
-    inputs = [each.static for each in interface_of(graph).inputs]
-    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in inputs}
+    on_host = {name: to_host(name, values) for name, values in arrays.items()}
     with np.errstate(all="ignore"):
-        return run_once(graph, MAIN, extents, {**params, **whole})
-
-
-def _whole(graph: Graph, static: Static, values: Array, extents: tuple[int, ...]) -> Array:
-    """The array itself, or one filled with its only number."""
-    return values if values.ndim else np.full(static.space.extents_in(graph.space, extents), values)
+        return run_once(graph, MAIN, extents, {**params, **on_host})

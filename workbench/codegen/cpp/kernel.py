@@ -210,9 +210,10 @@ class _HostWriter(KernelWriter):
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         fold, name = sweep.folding, self._shared_sweep(sweep, own)
-        together = 1 if fold.rows is None else fold.rows.count
-        rank = len(fold.kept)
-        return SweepCall(name, passed, subkernel.margins, shapes, fold.shape, rank, fold.lanes, together)
+        lanes, together, rank = fold.lanes, 1, len(fold.kept)
+        if fold.rows is not None:
+            lanes, together = f"whole_lanes<{fold.values[0].type}>({lanes})", fold.rows.count
+        return SweepCall(name, passed, subkernel.margins, shapes, fold.shape, rank, lanes, together)
 
     def _collective(self, subkernel: Subkernel, totals: int) -> SweepCall:
         """totals: the number of a buffer that no Reduce has."""  # a name

@@ -36,6 +36,7 @@ class UnitContext:
     roots: bool
     vectors: bool
     seeks: bool
+    packs: bool
     sines: bool
 
 
@@ -53,7 +54,8 @@ def render_openmp(plan: Plan) -> Source:
     own = extends(plan), has_functions(plan), elementary.is_elementary(graph), elementary.calls(graph, {"rsqrt"})
     vectors = any(sweep.vectors is not None for kernel in kernels for sweep in kernel.sweeps)
     seeks = any(sweep.seeks for kernel in kernels for sweep in kernel.sweeps)
-    further = vectors, seeks, elementary.calls(graph, {"sin", "cos"}, F32)
+    packs = any(sweep.packs for kernel in kernels for sweep in kernel.sweeps)
+    further = vectors, seeks, packs, elementary.calls(graph, {"sin", "cos"}, F32)
     context = UnitContext(graph.name, graph.dim, _PLACE, kernels, members, steady, *own, *further)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)

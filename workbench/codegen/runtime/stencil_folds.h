@@ -30,8 +30,8 @@ template <int W, class Each> inline void for_lanes(int64_t low, int64_t high, co
 }
 
 // The same of a fold, whose results may be made twice: where few cells are side by side, the last W take the place of a rest.
-template <int W, class Each> inline void for_kept(int64_t low, int64_t high, const Each& each) {
-    if (W <= LANES && high - low >= W) {
+template <int W, bool FEW = W <= LANES, class Each> inline void for_kept(int64_t low, int64_t high, const Each& each) {
+    if (FEW && high - low >= W) {
         for (; low < high; low += W) each(at_most(low, high - W), Constant<W>{});
     } else {
         for_lanes<W>(low, high, each);
@@ -45,8 +45,10 @@ template <class T> constexpr int lanes_together = 256 / (sizeof(T) < 4 ? 4 : siz
 #else
 template <class T> constexpr int lanes_together = 96 / (sizeof(T) < 4 ? 4 : sizeof(T));
 #endif
+// As many cells of a task as whole such lanes have.
+template <class T> constexpr int64_t whole_lanes(int64_t most) { return most / lanes_together<T> * lanes_together<T>; }
 // Rows that go through the same lanes one after another, so that what they share stays in a near cache.
-constexpr int64_t ROWS_AT_A_TIME = 32;
+constexpr int64_t ROWS_AT_A_TIME = 128;
 
 // The trees of W kept cells side by side, one for each of Q folded axes. Leaves come in order; of what is done so far a
 // tree keeps the complete subtrees, as a binary counter keeps its digits: the larger ones of earlier leaves come first.

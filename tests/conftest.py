@@ -105,7 +105,7 @@ def pytest_collection():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """So does what tests leave in caches: plans and programs of all files are half a second of a collection."""
+    """Freeze what a file's tests left in caches: collecting through it took half a second each time."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
         gc.collect()

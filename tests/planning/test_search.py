@@ -295,7 +295,8 @@ def test_a_search_tries_no_change_twice(monkeypatch):
     assert len(changes) - len(set(changes)) <= 2
 
 
-def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch):
+def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))  # where an earlier run of the tests has left its plan
     machine, whole, calls = smoothed(25), Estimate.of, []
 
     def interrupted(self, *arguments):

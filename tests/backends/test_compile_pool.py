@@ -104,9 +104,9 @@ def test_a_program_needs_no_library_of_the_language_and_the_simulator_does(compi
     """What a program would take from it is told while it is linked, not when it is loaded."""
     alone = compiler.toolchain.alone
     simulated, part = Unit("kernel", "", "cuda"), Unit("part", "")
-    assert set(alone) <= set(compiler.recipe(Unit("program", "")).flags)
-    for other in (simulated, Unit("kernel", "", objects=(part,))):
-        assert set(alone).isdisjoint(compiler.recipe(other).flags)
+    for program in (Unit("program", ""), Unit("program", "", objects=(part,))):
+        assert set(alone) <= set(compiler.recipe(program).flags)
+    assert set(alone).isdisjoint(compiler.recipe(simulated).flags)
     assert set(alone).isdisjoint(compiler.object_recipe(part).flags)
     if compiler.toolchain.kind == "gcc":
         (built,) = build([returns(7)], compiler)

@@ -10,6 +10,7 @@ import pytest
 from workbench.backends import march_record, openmp
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.compile_pool import Unit, build
+from workbench.backends.march_objects import with_march_objects
 from workbench.backends.march_rule import (
     diagnostic_scalars,
     ending_after,
@@ -30,13 +31,16 @@ from workbench.planning.plan import GlobalSlot
 # A step notes its variant, lets the only scalar be its number, and asks to stop if it is the one to do so.
 TEXT = """\
 #include "stencil_openmp.h"
+static int64_t stop_at, *seen;
 extern "C" __attribute__((visibility("default")))
-int32_t probe(stencil::March* march, int64_t stop_at, int64_t* seen) {
+int32_t probe(stencil::March* march, int64_t stop_at_step, int64_t* steps_seen) {
     using namespace stencil;
+    stop_at = stop_at_step;
+    seen = steps_seen;
     return run_march<1>(
         *march, 1, [](const Shape<1>&, int, int64_t) { return int64_t(0); },
         [](const Shape<1>&, unsigned char*) {},
-        [&](Run<1>& run, int) {
+        [](Run<1>& run, int) {
             const int64_t done = run.march.done;
             seen[done] = (run.observed ? 1 : 0) + (run.listed ? 2 : 0);
             write_global<double>(run.march.globals, 0, double(done + 1));
@@ -55,7 +59,7 @@ energy.next = reduce_sum(u * u + v * v)
 
 
 def compiled_probe():
-    (built,) = build([Unit("march", TEXT, headers=openmp_headers(TEXT))])
+    (built,) = build([with_march_objects(Unit("march", TEXT, headers=openmp_headers(TEXT)))])
     return ctypes.CDLL(str(built.path)).probe
 
 

@@ -112,7 +112,7 @@ class Compiler:
     def library_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for a library. Several texts in one unit are as many short ones."""
         chain, is_long = self.toolchain, unit.cut is not None and len(unit.text) > LONG_TEXT
-        alone = () if unit.objects or unit.language == "cuda" else chain.alone  # the simulator needs the C++ library
+        alone = () if unit.language == "cuda" else chain.alone  # the simulator needs the C++ library
         return (*chain.flags, *alone, *(LONG_TEXT_FLAGS[chain.kind] if is_long else ()), *unit.flags)
 
     def object_flags(self, unit: Unit) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -30,6 +29,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.kept_stages import STAGES
 from workbench.backends.loaded_library import load_library
+from workbench.backends.march_objects import with_march_objects
 from workbench.backends.march_record import (
     MarchRecord,
     PreparedMarch,
@@ -41,7 +41,7 @@ from workbench.backends.march_record import (
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.placed_blocks import Block, placed_block
 from workbench.backends.stopwatch import Stopwatch
-from workbench.backends.teams import usable_threads, wanted_threads
+from workbench.backends.teams import let_idle_threads_sleep, usable_threads, wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.codegen.cpp.parts import parts_of
 from workbench.codegen.cpp.render import render_openmp
@@ -83,7 +83,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
     def _unit(self, texts: Sequence[Source], name: str, flags: tuple[str, ...]) -> Unit:
         cut = partial(parts_of, texts[0]) if len(texts) == 1 else None
         headers = tuple(dict.fromkeys(header for source in texts for header in source.headers))
-        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=headers, cut=cut)
+        text = "\n".join(source.text for source in texts)
+        return with_march_objects(Unit(name, text, flags=flags, headers=headers, cut=cut))
 
     def _launch_text(self, plan: Plan, text: Source) -> str:
         del text
@@ -94,13 +95,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
 
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler
-        _be_patient()
+        let_idle_threads_sleep()
         return OpenmpProgram(plan, text, built)
-
-
-def _be_patient() -> None:
-    """Threads that have nothing to do between marches sleep; libgomp reads this once, when it is loaded."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 class OpenmpProgram:

@@ -26,6 +26,11 @@ def most_threads() -> int:
     return max(_ALWAYS, 4 * (os.cpu_count() or 1))
 
 
+def let_idle_threads_sleep() -> None:
+    """Threads that have nothing to do between marches sleep; libgomp reads this once, when it is loaded."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
 def check_threads(threads: object) -> None:
     """Raise RunError unless it is a whole number from 0 (all there are) to most_threads()."""
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:

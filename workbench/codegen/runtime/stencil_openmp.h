@@ -164,11 +164,11 @@ template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
 // Whether threads have left tasks of this step undone. Then the march ends as if the step had not begun: arrays of fields
 // are as they were, what it has noted elsewhere is put back, and nobody knows which ghost cells the other arrays have.
 // Asked by one thread, while no array of a field was written.
-template <int D, int N> STENCIL_PROCEDURE bool leave_step(Run<D>& run, const Rotation<N>&) {
+template <int D> STENCIL_PROCEDURE bool leave_step(Run<D>& run, int slots) {
     if (!run.team.left) return false;
     March& march = run.march;
     memcpy(march.globals, run.kept, size_t(march.block_bytes));
-    for (int s = 0; s < N; ++s) march.tags[s] = 0;
+    for (int s = 0; s < slots; ++s) march.tags[s] = 0;
     if (run.timed) {
         march.timed[run.observed] -= run.levels;
         memcpy(march.laps, run.kept + march.block_bytes, lap_bytes(march));
@@ -177,6 +177,8 @@ template <int D, int N> STENCIL_PROCEDURE bool leave_step(Run<D>& run, const Rot
     run.running = false;
     return true;
 }
+
+template <int D, int N> inline bool leave_step(Run<D>& run, const Rotation<N>&) { return leave_step(run, N); }
 
 template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     March& march = run.march;
@@ -189,19 +191,19 @@ template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     ++march.observed;
 }
 
-// After whole steps, by one thread: let the slots take what rotation says, record, and see whether to go on.
-template <int D, int N> STENCIL_PROCEDURE void end_step(Run<D>& run, const Rotation<N>& rotation) {
+// After whole steps, by one thread: let each of `slots` slots take what slot `from` has, record, and see whether to go on.
+template <int D> STENCIL_PROCEDURE void end_step(Run<D>& run, const int* from, int slots) {
     March& march = run.march;
-    void* before[N > 0 ? N : 1];
-    int64_t tags[N > 0 ? N : 1];
+    void** const before = static_cast<void**>(__builtin_alloca(sizeof(void*) * size_t(slots)));
+    int64_t* const tags = static_cast<int64_t*>(__builtin_alloca(sizeof(int64_t) * size_t(slots)));
     for (int64_t level = 0; level < run.levels; ++level) {
-        for (int s = 0; s < N; ++s) {
+        for (int s = 0; s < slots; ++s) {
             before[s] = march.slots[s];
             tags[s] = march.tags[s];
         }
-        for (int s = 0; s < N; ++s) {
-            march.slots[s] = before[rotation.from[s]];
-            march.tags[s] = tags[rotation.from[s]];
+        for (int s = 0; s < slots; ++s) {
+            march.slots[s] = before[from[s]];
+            march.tags[s] = tags[from[s]];
         }
     }
     march.done += run.levels;
@@ -230,6 +232,8 @@ template <int D, int N> STENCIL_PROCEDURE void end_step(Run<D>& run, const Rotat
         begin_step(run);
     }
 }
+
+template <int D, int N> inline void end_step(Run<D>& run, const Rotation<N>& rotation) { end_step(run, rotation.from, N); }
 
 // The Globals of each step that runs with others, by one thread: `advance(globals)` turns those of a step into those of
 // the next one. Conditions that hold after a step make it the last one.
@@ -292,7 +296,12 @@ inline char* aligned_memory(int64_t bytes) {
     return posix_memalign(&memory, 64, size_t(bytes)) == 0 ? static_cast<char*>(memory) : nullptr;
 }
 
-template <int D, class StepOf> inline void run_team(Run<D>& run, int threads, const StepOf& step) {
+// What a program gives its march, each of a program's own functions.
+template <int D> using BytesOf = int64_t(const Shape<D>& shape, int threads, int64_t tile);
+template <int D> using Start = void(const Shape<D>& shape, unsigned char* globals);
+template <int D> using StepOf = void(Run<D>& run, int rank);
+
+template <int D> inline void run_team(Run<D>& run, int threads, StepOf<D>* step) {
 #pragma omp parallel num_threads(threads)
     {
         int rank = 0;
@@ -313,9 +322,9 @@ template <int D, class StepOf> inline void run_team(Run<D>& run, int threads, co
 // `members` is the largest number of parts of a launch, buffer_bytes(shape, threads, tile) what a thread needs for values
 // that roll.
 // Returns 0, or 1 if memory for the team is missing.
-template <int D, class BytesOf, class Start, class StepOf>
-inline int32_t run_march(
-    March& march, int members, const BytesOf& buffer_bytes, const Start& start, const StepOf& step) {
+template <int D>
+STENCIL_PROCEDURE int32_t run_march(
+    March& march, int members, BytesOf<D>* buffer_bytes, Start<D>* start, StepOf<D>* step) {
     march.done = march.current = march.observed = 0;
     march.ended = *march.stop ? STOPPED : DONE;
     if (*march.stop || march.steps <= 0) return 0;
@@ -348,8 +357,32 @@ inline int32_t run_march(
     return 0;
 }
 
+// What every march with as many axes is made of. With a bit of STENCIL_APART for that number a text finds it, and the
+// team's procedures, in an object that is compiled once for all programs (workbench/backends/march_objects.py).
+#define STENCIL_OF_MARCH(WORD, D) \
+    WORD template void note_lap<D>(Run<D>&, int); \
+    WORD template void begin_step<D>(Run<D>&); \
+    WORD template bool leave_step<D>(Run<D>&, int); \
+    WORD template void end_step<D>(Run<D>&, const int*, int); \
+    WORD template bool pause_tiles<D>(Run<D>&, int64_t); \
+    WORD template Blocks<D> cut<D>(const Shape<D>&, const Margins<D>&, int, int64_t); \
+    WORD template void walk_inside<D, 4 * D>(const SideRule (&)[D][2], const Shape<D>&, int, int, Walk<D, 4 * D>&); \
+    WORD template Blocks<D> cut_rows<D>(const Shape<D>&, const Margins<D>&, int); \
+    WORD template int32_t run_march<D>(March&, int, BytesOf<D>*, Start<D>*, StepOf<D>*);
+
+#if STENCIL_APART & 1
+STENCIL_OF_MARCH(extern, 1)
+#endif
+#if STENCIL_APART & 2
+STENCIL_OF_MARCH(extern, 2)
+#endif
+#if STENCIL_APART & 4
+STENCIL_OF_MARCH(extern, 3)
+#endif
+
 }  // namespace stencil
 
+#if !STENCIL_APART
 // For the caller to compare with the record that it will pass.
 extern "C" __attribute__((visibility("default"), weak)) int64_t stencil_march_bytes() { return int64_t(sizeof(stencil::March)); }
 
@@ -362,5 +395,6 @@ extern "C" __attribute__((visibility("default"), weak)) void stencil_zero(void* 
         memset(static_cast<char*>(memory) + first, 0, size_t(left < page ? left : page));
     }
 }
+#endif
 
 #endif

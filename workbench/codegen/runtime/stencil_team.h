@@ -35,6 +35,9 @@ struct Share {
 };
 
 // The next task for this thread, -1 for none.
+#if STENCIL_APART
+int64_t next_task(Team& team, Share& share);
+#else
 STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
     if (team.size == 1) return share.task < share.tasks ? share.task++ : -1;
     for (; share.helped < team.size; ++share.helped) {
@@ -46,6 +49,7 @@ STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
     }
     return -1;
 }
+#endif
 
 template <class Body> inline void share(Team& team, int rank, int member, int64_t tasks, const Body& body) {
     Share share = {rank, member, tasks, 0, 0};
@@ -98,6 +102,9 @@ inline void forget_tasks(Team& team) {
 
 // Whether this thread is the last to arrive; the others return from here when it has let them go on. Waiting spins for
 // some ten microseconds, then gives the CPU away, then sleeps: on a loaded machine whoever is waited for must get the CPU.
+#if STENCIL_APART
+bool arrives_last(Team& team);
+#else
 STENCIL_PROCEDURE bool arrives_last(Team& team) {
     if (team.size == 1) {
         forget_tasks(team);
@@ -121,6 +128,7 @@ STENCIL_PROCEDURE bool arrives_last(Team& team) {
     }
     return false;
 }
+#endif
 
 // All wait for all; the last to arrive does `serial` before anybody goes on.
 template <class Serial> inline void meet(Team& team, const Serial& serial) {

@@ -209,8 +209,8 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
         made_in = cache
 
         def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
-            linked = [_object(each, compiler, cache, cancelled) for each in unit.objects]
-            return _compile(unit, compiler, recipe.key, cancelled, compiler.library_flags(unit), linked, jobs)
+            flags, objects = compiler.library_flags(unit), partial(_objects, unit, compiler, cache, cancelled)
+            return _compile(unit, compiler, recipe.key, cancelled, flags, objects, jobs)
 
         entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)
@@ -221,11 +221,14 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
     raise _not_loaded(unit, compiler, problem)
 
 
-def _object(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> Path:
-    """One of a library's objects, from the cache or compiled now."""
-    recipe, flags = compiler.object_recipe(unit), compiler.object_flags(unit)
-    make = partial(_compile, unit, compiler, recipe.key, cancelled, flags)
-    return cache.obtain(recipe, make, cancelled).path
+def _objects(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> list[Path]:
+    """A library's objects, each from the cache or compiled now."""
+    found = []
+    for each in unit.objects:
+        recipe = compiler.object_recipe(each)
+        make = partial(_compile, each, compiler, recipe.key, cancelled, compiler.object_flags(each))
+        found.append(cache.obtain(recipe, make, cancelled).path)
+    return found
 
 
 def _compile(
@@ -234,10 +237,10 @@ def _compile(
     key: str,
     cancelled: Callable[[], bool],
     flags: tuple[str, ...],
-    linked: Sequence[Path] = (),
+    objects: Callable[[], Sequence[Path]] = tuple,
     jobs: int = 1,
 ) -> tuple[bytes, str]:
-    """Run the compiler in a new folder, with these objects; the library's (or object's) bytes and all it printed."""
+    """Run the compiler in a new folder, link these objects; the library's (or object's) bytes and all it printed."""
     if cancelled():
         raise BuildCancelledError(unit.name)
     folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
@@ -246,10 +249,10 @@ def _compile(
             (folder / name).write_text(text, encoding="utf-8")
         texts = unit.cut(jobs) if unit.cut is not None and jobs > 1 else (unit.text,)
         if len(texts) == 1:
-            return _compile_text(unit, texts[0], folder, compiler, key, cancelled, flags, linked)
-        objects, said = _compile_parts(unit, texts, folder, compiler, key, cancelled, flags)
+            return _compile_text(unit, texts[0], folder, compiler, key, cancelled, flags, objects())
+        parts, said = _compile_parts(unit, texts, folder, compiler, key, cancelled, flags, objects)
         # An empty text, so that the compiler that links finds what it does for any other text.
-        library, last = _compile_text(unit, "", folder, compiler, key, cancelled, flags, [*objects, *linked])
+        library, last = _compile_text(unit, "", folder, compiler, key, cancelled, flags, parts)
         return library, said + last
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -263,8 +266,12 @@ def _compile_parts(
     key: str,
     cancelled: Callable[[], bool],
     flags: tuple[str, ...],
+    objects: Callable[[], Sequence[Path]],
 ) -> tuple[list[Path], str]:
-    """Compile the parts of a text at once, each below `folder`, where the headers lie; objects and what was printed."""
+    """Compile the parts of a text at once, each below `folder`, where the headers lie, and beside them the objects.
+
+    Returns all that is to be linked, and what was printed of the parts.
+    """
     stop = threading.Event()
 
     def stopped() -> bool:
@@ -282,12 +289,13 @@ def _compile_parts(
         path.write_bytes(made)
         return path, report
 
-    with ThreadPoolExecutor(len(texts), thread_name_prefix="compile") as pool:
+    with ThreadPoolExecutor(len(texts) + 1, thread_name_prefix="compile") as pool:
         try:
+            beside = pool.submit(objects)
             parts = _results([pool.submit(make, number) for number in range(len(texts))])
+            return [*(path for path, _ in parts), *beside.result()], "".join(report for _, report in parts)
         finally:  # an interrupt stops the compilers, for which the pool waits
             stop.set()
-    return [path for path, _ in parts], "".join(report for _, report in parts)
 
 
 def _compile_text(

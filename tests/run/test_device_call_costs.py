@@ -10,7 +10,7 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from tests.kit.fake_cupy import FakeCupy, FakeDevice, FakeStream
 from workbench import pipeline
-from workbench.backends import registry
+from workbench.backends import cuda_instance, registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BackendError
 from workbench.language import while_loop
@@ -89,7 +89,7 @@ def test_a_number_that_has_changed_goes_there_without_a_wait(gpu):
     program.close()
 
 
-def test_a_later_call_enters_the_device_for_each_result_and_once_more(gpu, monkeypatch):
+def test_a_later_call_enters_the_device_twice(gpu, monkeypatch):
     x, entered = sent(X), []
     program = wb.collective(lambda x: (2 * x, 3 * x))
     program(x, **KEYWORDS)
@@ -97,7 +97,7 @@ def test_a_later_call_enters_the_device_for_each_result_and_once_more(gpu, monke
         enter = kind.__enter__
         monkeypatch.setattr(kind, "__enter__", lambda self, enter=enter: entered.append(self) or enter(self))
     program(x, **KEYWORDS)
-    assert len(entered) == 6
+    assert len(entered) == 4  # the device and its stream, for the results and for the launches
     program.close()
 
 
@@ -114,6 +114,20 @@ def test_a_turn_is_its_launches_one_copy_and_one_wait(gpu):
         assert set(others) == {"empty", "to host", "synchronize"}
         program.close()
     assert ((counts[9] - counts[3]) / 6).tolist() == [4, 1, 1]
+
+
+def test_turns_that_are_counted_ask_nothing_of_the_host(gpu, monkeypatch):
+    monkeypatch.setattr(cuda_instance, "SLICE_SECONDS", 60.0)  # on a slow machine too, one batch is long enough
+    x = sent(2 * np.ones(40))
+    for turns in (10, 30):
+        program = wb.collective(
+            lambda x, n: while_loop(lambda u, k: k < n, lambda u, k: (u / 2, k + 1), (x, 0), at_most=50)[0]
+        )
+        launches, others = asked(gpu, lambda program=program, turns=turns: program(x, turns, **KEYWORDS))
+        assert others == {"empty": 1, "to host": 3, "synchronize": 4}  # after the begin, the first and the last turn
+        assert 2 * turns <= launches <= 2 * turns + 3  # and scalars of each turn
+        assert_same_bits(program(x, turns, **KEYWORDS).get(), 2 * np.ones(40) / 2.0**turns)
+        program.close()
 
 
 @pytest.mark.parametrize("seed", range(6))

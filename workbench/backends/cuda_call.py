@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -50,7 +50,7 @@ class CudaCall(CudaInstance):
         self._slots = {slot.field: slot.index for slot in lent_slots(plan)}  # which no rotation moves
         self._is_short = False  # graphs hold where arrays lie, which differs from call to call
         self._kernel = self._kernels[plan.kernels[0].kernel.name]
-        self._needs_block = bool(plan.graph.scalars) or plan.outside >= 0
+        self._needs_block = any(not each.inner for each in plan.graph.scalars) or plan.outside >= 0
 
     def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy or of CuPy
         """Let the field lie in an array of this device; one of the host or another device is sent there, once a call.
@@ -61,12 +61,14 @@ class CudaCall(CudaInstance):
         cells = self._memory[slot] = self._cells_of(values)
         self._words.lie("slot", slot, cells.data.ptr)
 
-    def made(self, shape: tuple[int, ...], type_: StorageType) -> Any:  # noqa: ANN401  # an array of CuPy
-        """A fresh array for a result; of dd it has the bytes."""
+    def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Any]:  # arrays of CuPy
+        """Fresh arrays for results; of dd they have the bytes."""
+        empty = self._library.empty
         with self._on_device():
-            if type_.is_record:
-                return self._library.empty(prod(shape) * type_.itemsize, np.uint8)
-            return self._library.empty(shape, type_.numpy)
+            return [
+                empty(prod(shape) * type_.itemsize, np.uint8) if type_.is_record else empty(shape, type_.numpy)
+                for shape, type_ in wanted
+            ]
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param; rounded to its type."""
@@ -109,6 +111,7 @@ class CudaCall(CudaInstance):
             self._block = self._globals_now()
             self._take_note(kernel.name, self._block)
         else:
+            self._block = None
             self._wait()
 
     def _looked(self, request: MarchRequest) -> Array:
@@ -139,8 +142,8 @@ class CudaCall(CudaInstance):
     def _meet_caller(self) -> None:
         """Come after what the current stream of this thread was asked for; for the default one each launch waits."""
         cupy = self.place.cupy
-        with self.place.errors.as_ours(cupy, "the CUDA device"):
-            stream = cupy.cuda.get_current_stream()
-            if stream.ptr:
+        stream = cupy.cuda.get_current_stream()
+        if stream.ptr:
+            with self.place.errors.as_ours(cupy, "the CUDA device"):
                 stream.synchronize()
         self._has_met = True

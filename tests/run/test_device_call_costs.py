@@ -14,6 +14,7 @@ from workbench.backends import cuda_instance, registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BackendError
 from workbench.language import while_loop
+from workbench.run import known_calls
 
 X = np.linspace(-1, 1, 40)
 KEYWORDS = {"backend": "cuda", "device": True}
@@ -128,6 +129,24 @@ def test_turns_that_are_counted_ask_nothing_of_the_host(gpu, monkeypatch):
         assert 2 * turns <= launches <= 2 * turns + 3  # and scalars of each turn
         assert_same_bits(program(x, turns, **KEYWORDS).get(), 2 * np.ones(40) / 2.0**turns)
         program.close()
+
+
+def test_a_machine_knows_a_call_by_types_and_shapes_on_the_device(gpu, monkeypatch):
+    read, first = [], known_calls.read_call
+    monkeypatch.setattr(known_calls, "read_call", lambda graph, given: read.append(1) or first(graph, given))
+    machine = wb.trace('x = array("x", "n")\nc = param("c", 2.0)\noutput("y", c * x)', name="scaled")
+    whole = sent(np.arange(12.0))
+    for given, cells, reads in (
+        (whole, np.arange(12.0), 1),
+        (whole, np.arange(12.0), 1),
+        (whole[::2], np.arange(0.0, 12.0, 2), 2),
+        (whole[:6], np.arange(6.0), 2),
+        (whole[:1].view(np.int64), np.zeros(1), 3),
+        (whole[1::2], np.arange(1.0, 12.0, 2), 3),
+    ):
+        assert_same_bits(machine(x=given, **KEYWORDS)["y"].get(), 2 * cells)
+        assert len(read) == reads
+    assert asked(gpu, lambda: machine(x=whole, **KEYWORDS)) == (1, {"empty": 1, "synchronize": 1})
 
 
 @pytest.mark.parametrize("seed", range(6))

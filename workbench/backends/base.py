@@ -249,6 +249,14 @@ class LendingProgram(Protocol):
 
 
 @runtime_checkable
+class LibraryUser(Protocol):
+    """A backend with a library that takes long to import, and may be used in processes forked afterwards."""
+
+    def load_library(self) -> None:
+        """Import it, and nothing else. BackendError if it cannot be imported."""
+
+
+@runtime_checkable
 class DeviceCells(Protocol):
     """An instance whose arrays lie in the memory of a device, and are given and taken there.
 

@@ -153,7 +153,8 @@ class CudaBackend:
         with self._errors.as_ours(cupy, "finding the CUDA device", advice="Type: workbench doctor."):
             return int(cupy.cuda.Device().id)
 
-    def _found(self) -> Any:  # noqa: ANN401  # the module cupy
+    def load_library(self) -> None:
+        """Import CuPy and ask CUDA nothing, so that processes forked from this one may use it. BackendError as ever."""
         if self._library is None:
             try:
                 with warnings.catch_warnings():  # of 25 lines, for which ours stands
@@ -167,6 +168,9 @@ class CudaBackend:
             conflict = wheels_in_conflict()
             if conflict:
                 warnings.warn(conflict, RuntimeWarning, stacklevel=2)
+
+    def _found(self) -> Any:  # noqa: ANN401  # the module cupy
+        self.load_library()
         self._process = self._process or os.getpid()
         _refuse_forked(self._process)
         return self._library

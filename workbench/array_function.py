@@ -102,7 +102,8 @@ class Collective:
             if not isinstance(asked.backend, str):
                 row_of(asked.backend)  # which says what there is
             on_device = bool(options.pop("device", False))
-            arguments = self._bound(arguments, options)
+            if options or len(arguments) != self._count:  # else each stands in its place
+                arguments = self._bound(arguments, options)
         key = (asked, *map(_key, arguments))
         prepared = self._prepared.get(key)
         if prepared is None:

@@ -153,6 +153,23 @@ def test_a_forked_process_is_told_to_be_spawned(fake, monkeypatch):
             work()
 
 
+def test_a_process_that_has_only_imported_cupy_may_be_forked(fake, monkeypatch):
+    asked = []
+    monkeypatch.setattr("workbench.backends.cuda.import_module", lambda name: asked.append(name) or fake)
+    monkeypatch.setattr("workbench.backends.cuda.find_spec", lambda name: name)
+    backend = CudaBackend(None, fake.cubins)
+    backend.load_library()
+    backend.load_library()
+    assert asked == ["cupy"]
+    assert (fake.log, fake.allocated, fake.contexts) == ([], {}, set())
+    parent = os.getpid()
+    monkeypatch.setattr("os.getpid", lambda: parent + 1)
+    assert backend.availability().available
+    backend.compile(cell_plan(WAVE, 1)).instantiate((100,)).march(MarchRequest("step", 1))
+    monkeypatch.setattr("os.getpid", lambda: parent + 2)
+    assert not backend.availability().available
+
+
 def test_batches_grow_to_a_slice_and_shrink_when_steps_get_slow():
     pace = _Pace()
     counts = []

@@ -57,21 +57,21 @@ def test_a_device_view_shows_what_was_done(seed):
 def test_others_may_use_the_default_stream_during_a_capture():
     fake = FakeCupy()
     made = instance(fake)
-    function = made._functions
-    made._functions = Busy(function, fake)
+    before_launches(fake, lambda: fake.null.submit(lambda: None))
     made.march(MarchRequest("step", 101))
     assert made.graphs == 1
 
 
-class Busy:
-    """Functions, with somebody who uses the default stream before each launch."""
+def before_launches(fake, do):
+    """Have it done before each launch of a kernel."""
+    driver = fake.cuda.driver
+    launch = driver.launchKernel
 
-    def __init__(self, functions, fake):
-        self.functions, self.fake = functions, fake
+    def launched(*arguments):
+        do()
+        launch(*arguments)
 
-    def __getitem__(self, name):
-        self.fake.null.submit(lambda: None)
-        return self.functions[name]
+    driver.launchKernel = launched
 
 
 def test_an_error_in_a_capture_leaves_the_arrays_in_order():
@@ -79,12 +79,17 @@ def test_an_error_in_a_capture_leaves_the_arrays_in_order():
     made = instance(fake)
     values = np.random.default_rng(1).normal(size=40)
     made.write_field(FIELD, values)
-    functions, order = made._functions, list(made._order)
-    made._functions = Failing(functions, after=3)
+    order, left = list(made._order), iter(range(3))
+
+    def fail():
+        if next(left, None) is None:
+            raise CUDARuntimeError(906)
+
+    before_launches(fake, fail)
     with pytest.raises(BackendError, match="StreamCaptureImplicit"):
         captured(made)
     assert made._order == order
-    made._functions = functions
+    del fake.cuda.driver.launchKernel
     assert np.array_equal(made.read_field(FIELD), values)
     made.march(MarchRequest("step", 101))
 
@@ -92,17 +97,6 @@ def test_an_error_in_a_capture_leaves_the_arrays_in_order():
 def captured(made):
     with made._on_device():
         made._graph(made._kernels["step"].plain, 16)
-
-
-class Failing:
-    def __init__(self, functions, after):
-        self.functions, self.left = functions, after
-
-    def __getitem__(self, name):
-        self.left -= 1
-        if self.left < 0:
-            raise CUDARuntimeError(906)
-        return self.functions[name]
 
 
 def test_copies_need_no_memory_of_the_device():

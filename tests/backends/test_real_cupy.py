@@ -10,11 +10,20 @@ from pathlib import Path
 import pytest
 
 from tests.kit import fake_cupy
-from tests.kit.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeFunction, FakeGraph, FakeStream
+from tests.kit.fake_cuda_launches import FakeFunction, FakeModule
+from tests.kit.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeGraph, FakeStream
 from workbench.backends.cuda import CudaBackend
 
 FAKE = FakeCupy()
-OWN = {"submit", "run", "argument", "module", "name", "loaded"}  # of the stand-in, nowhere used outside tests
+OWN = {
+    "submit",
+    "run",
+    "argument",
+    "module",
+    "name",
+    "loaded",
+    "parameters",
+}  # of the stand-in, nowhere used outside tests
 
 USER = """
 import workbench as wb
@@ -60,7 +69,7 @@ def arguments(function):
         (FakeGraph, "cuda.Graph"),
         (FakeDevice, "cuda.Device"),
         (FakeFunction, "cuda.Function"),
-        (fake_cupy.FakeModule, "cuda.Module"),
+        (FakeModule, "cuda.Module"),
         (FakeEvent, "cuda.Event"),
         (fake_cupy.FakePool, "cuda.MemoryPool"),
         (fake_cupy.FakeRuntime, "cuda.runtime"),
@@ -81,6 +90,15 @@ def test_names_of_the_modules(cupy):
     for name in ("empty", "zeros", "asnumpy", "get_default_memory_pool"):
         assert callable(getattr(cupy, name))
     assert callable(cupy.lib.stride_tricks.as_strided)
+
+
+def test_arguments_of_launches(cupy):
+    assert arguments(cupy.cuda.driver.launchKernel) == arguments(FAKE.cuda.driver.launchKernel)
+
+
+def test_page_locked_memory_is_a_buffer_of_numpy(cupy):
+    assert arguments(cupy.cuda.alloc_pinned_memory) == arguments(FAKE.cuda.alloc_pinned_memory)
+    assert {"ptr", "size"} <= set(dir(cupy.cuda.PinnedMemoryPointer))
 
 
 @pytest.mark.parametrize("name", ["memcpyAsync", "memcpy2DAsync", "memsetAsync"])

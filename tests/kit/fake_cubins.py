@@ -3,12 +3,42 @@
 import hashlib
 import json
 import re
+from dataclasses import dataclass
 
 from workbench.backends.cubins import Cubin
 from workbench.backends.nvrtc import KernelResources
 from workbench.errors import BuildError
 
 KERNELS = re.compile(r'extern "C" __global__ void __launch_bounds__\(\w+\) (\w+)\(')
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of a kernel: size is of an array's elements, 1 where these are records."""
+
+    name: str
+    is_array: bool
+    size: int
+
+
+SIZES = {"double": 8, "float": 4, "int64_t": 8, "uint64_t": 8, "int32_t": 4, "uint32_t": 4, "int16_t": 2, "uint16_t": 2}
+
+
+def parameters_of(text, kernel):
+    """The parameters of a kernel of the text, in order."""
+    begin = re.search(rf'extern "C" __global__ void __launch_bounds__\(\w+\) {kernel}\(', text).end()
+    return [parameter(each) for each in re.split(r",(?![^<]*>)", text[begin : text.index(") {", begin)])]
+
+
+def parameter(declared):
+    type_, name = declared.strip().rsplit(" ", 1)
+    type_ = type_.removeprefix("const ").removeprefix("stencil::")
+    if found := re.fullmatch(r"array<(?:const )?(.*)>", type_):
+        return Parameter(name, True, SIZES.get(found[1], 1))
+    if found := re.fullmatch(r"(Shape|Margins)<(\d)>", type_):
+        rank = int(found[2])
+        return Parameter(name, False, 48 * rank + 8 if found[1] == "Shape" else 8 * rank)
+    return Parameter(name, False, 80 if type_ == "Stage" else SIZES[type_])
 
 
 class FakeCubins:

@@ -11,6 +11,7 @@ NAMES |= {
 }
 NAMES |= {906: "cudaErrorStreamCaptureImplicit", 901: "cudaErrorStreamCaptureInvalidated"}
 NAMES |= {900: "cudaErrorStreamCaptureUnsupported", 35: "cudaErrorInsufficientDriver", 400: "cudaErrorInvalidHandle"}
+NAMES |= {201: "cudaErrorDeviceUninitialized: invalid device context"}
 
 
 class OutOfMemoryError(MemoryError):

@@ -5,7 +5,7 @@ but the default stream. Arrays are no NumPy arrays. `test_real_cupy.py` compares
 """
 
 import ctypes
-import json
+import itertools
 import random
 import threading
 import weakref
@@ -13,19 +13,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tests.kit.fake_cubins import KERNELS, FakeCubins
-from tests.kit.fake_cuda_errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
-from workbench.backends.compile_pool import build
-from workbench.backends.nvrtc import with_prelude
-from workbench.backends.simulated_device import (
-    ArrayArgument,
-    LaunchShape,
-    SimulatedDevice,
-    ValueArgument,
-    simulator_source,
-)
+from tests.kit.fake_cubins import FakeCubins
+from tests.kit.fake_cuda_errors import CompileException, CUDARuntimeError, OutOfMemoryError
+from tests.kit.fake_cuda_launches import KERNEL, LAUNCH, FakeDriver, FakeModule
 
-LAUNCH, FILL, KERNEL = 2.5, 0.1, 1.0  # ms: the host's for a launch or event and for a fill, the device's for either
+FILL = 0.1  # ms of the host for a fill; of the device as for a kernel
 
 
 class Work:
@@ -172,60 +164,6 @@ class FakeDevice:
         self.fake.local.device = self.fake.before.pop()
 
 
-class FakeFunction:
-    def __init__(self, module, name):
-        self.module, self.name, self.ptr = module, name, id(module)
-
-    def __call__(self, grid, block, args, shared_mem=0, stream=None, enable_cooperative_groups=False):
-        fake = self.module.fake
-        assert fake.stream is not fake.null, "launched outside of the instance's stream"
-        if self.module.on != fake.current:
-            raise CUDADriverError(400)
-        if fake.stream.captured is None:
-            fake.log.append(self.name)
-        passed = [self.argument(number, argument) for number, argument in enumerate(args)]
-        fake.stream.submit(lambda: self.run(grid, block, passed), KERNEL, LAUNCH)
-
-    def argument(self, number, argument):
-        if isinstance(argument, FakeArray):
-            return ArrayArgument(f"argument{number}", argument.cells)
-        if isinstance(argument, np.ndarray) and argument.size != 1:
-            raise TypeError("Array of size 1 is expected")  # which goes by value
-        return ValueArgument(f"argument{number}", argument.tobytes())
-
-    def run(self, grid, block, passed):
-        device = self.module.device
-        assert device.launch(self.name, LaunchShape(grid, block, seed=3), passed) == 0, device.faults()
-
-
-class FakeModule:
-    """Builds the text in a stand-in's cubin for the simulator. Unloads itself, of which CuPy can only warn."""
-
-    def __init__(self, fake):
-        self.fake, self.on, self.loaded = fake, fake.current, False
-
-    def __del__(self):
-        fake = self.fake
-        if self.loaded:
-            able = self.on == fake.current and self.on in fake.contexts and not fake.status
-            able &= all(stream.captured is None for stream in fake.all_streams)
-            (fake.unloaded if able else fake.warned).append(self.on)
-
-    def load(self, cubin):
-        self.fake.check()
-        self.fake.contexts.add(self.on)
-        self.loaded = True
-        self.fake.loaded.append(self.on)
-        text, flags = json.loads(cubin)
-        names = KERNELS.findall(text)
-        defined = ("-O1", *(flag for flag in flags if flag.startswith("-D")))
-        unit = simulator_source("fake", with_prelude(text), dict.fromkeys(names, True), defined)
-        self.device = SimulatedDevice(build([unit])[0].path)
-
-    def get_function(self, name):
-        return FakeFunction(self, name)
-
-
 class FakeEvent:
     def __init__(self, fake):
         self.fake = fake
@@ -293,12 +231,14 @@ class FakeRuntime:
             raise CUDARuntimeError(900)
         fake.log.append({1: "to device", 2: "to host", 3: "on device"}[kind])
         rows = [(dst + row * dpitch, src + row * spitch) for row in range(height)]
-        if kind == 1:  # CUDA keeps a copy of memory that is not page-locked
+        host = (src, spitch) if kind == 1 else (dst, dpitch)
+        locked = kind != 3 and fake.is_locked(host[0], host[1] * (height - 1) + width)
+        if kind == 1 and not locked:  # CUDA keeps a copy of memory that is not page-locked
             staged = [(to, ctypes.string_at(begin, width)) for to, begin in rows]
             stream.submit(lambda: [ctypes.memmove(to, cells, width) for to, cells in staged])
         else:
             stream.submit(lambda: [ctypes.memmove(to, begin, width) for to, begin in rows])
-        if kind == 2:
+        if kind == 2 and not locked:
             stream.last.run()
 
     def memsetAsync(self, ptr, value, size, stream):
@@ -314,6 +254,8 @@ class FakeCupy:
         self.devices, self.driver, self.capability, self.nvrtc, self.status = devices, 13020, "90", True, 0
         self.random, self.host, self.all_streams, self.local = random.Random(seed), 0.0, [], threading.local()
         self.allocated, self.pool, self.null = {}, FakePool(self), None
+        self.locked, self.names = {}, itertools.count(7000)  # page-locked memory of the host
+        self.functions = weakref.WeakValueDictionary()  # by what the driver calls them
         self.loaded, self.unloaded, self.warned = [], [], []  # devices of modules; the last: unloading failed
         self.null = FakeStream(self, null=True)
         self.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=self.as_strided))
@@ -324,7 +266,8 @@ class FakeCupy:
             Module=lambda: FakeModule(self),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=FakeRuntime(self),
-            driver=SimpleNamespace(CUDADriverError=CUDADriverError),
+            driver=FakeDriver(self),
+            alloc_pinned_memory=self.alloc_pinned_memory,
             Event=lambda: FakeEvent(self),
             get_elapsed_time=lambda first, last: last.at - first.at,
             compiler=SimpleNamespace(CompileException=CompileException),
@@ -370,6 +313,16 @@ class FakeCupy:
         self.allocated[cells.ctypes.data] = cells.nbytes
         weakref.finalize(cells, self.freed, cells.ctypes.data, cells.nbytes)
         return FakeArray(self, cells)
+
+    def alloc_pinned_memory(self, size):
+        self.check()
+        cells = np.full(size, 0x5A, np.uint8)
+        self.locked[cells.ctypes.data] = size
+        weakref.finalize(cells, self.locked.pop, cells.ctypes.data)
+        return cells.data
+
+    def is_locked(self, begin, size):
+        return any(start <= begin and begin + size <= start + count for start, count in self.locked.items())
 
     def freed(self, begin, count):
         self.allocated.pop(begin, None)

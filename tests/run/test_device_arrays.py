@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import FieldError
-from workbench.run.arrays import to_host
+from workbench.run.arrays import lies_on_device, to_host
 
 
 class DeviceArray:
@@ -36,3 +36,19 @@ def test_without_cupy(kind, monkeypatch):
 def test_arrays_of_the_host_are_as_before():
     values = np.arange(3.0)
     assert to_host("u", values) is values
+
+
+def test_arrays_of_cupy_are_told_by_their_type(monkeypatch):
+    """Each is asked for nothing, as its interface takes microseconds to make."""
+    monkeypatch.setattr(GradientTensor, "__module__", "cupy._core.core")
+
+    class Stream:
+        __module__ = "cupy.cuda.stream"
+
+    array = GradientTensor()
+    with pytest.raises(RuntimeError):
+        array.__cuda_array_interface__  # noqa: B018  # to see that it would be an error
+    assert lies_on_device(array)
+    assert not lies_on_device(Stream())
+    assert lies_on_device(DeviceArray())
+    assert not lies_on_device(np.arange(3.0))

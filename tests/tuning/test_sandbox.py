@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from workbench.errors import TuningError
+from workbench.errors import BackendError, TuningError
+from workbench.tuning import worker
 from workbench.tuning.sandbox import Sandbox
 from workbench.tuning.setup import Setup
 
@@ -64,3 +65,18 @@ def test_race_is_not_repeated(started, tmp_path):
     with pytest.raises(TuningError, match="broke off: the worker process ended"):
         started(1).race(["{}"], rounds=1, timeout=60, within=60)
     assert (tmp_path / "count").read_text() == "x"
+
+
+def test_a_worker_imports_for_its_children_what_takes_long(monkeypatch):
+    asked = []
+
+    class Backend:
+        def load_library(self):
+            asked.append("import")
+            raise BackendError("CuPy cannot be imported: ImportError: no")
+
+    monkeypatch.setattr(worker, "get_backend", {"cuda": Backend(), "openmp": object()}.__getitem__)
+    worker._load_library("openmp")
+    assert asked == []
+    worker._load_library("cuda")  # a child that needs it says what is wrong
+    assert asked == ["import"]

@@ -221,8 +221,8 @@ class CallInstance(Protocol):
         Arrays of fields that the program stores are written, all others only read. Each field is lent before `run`.
         """
 
-    def made(self, shape: tuple[int, ...], type_: StorageType) -> Any:  # noqa: ANN401  # as above
-        """A fresh array of a field's cells where the program writes it, to be lent. MemoryError or NoRoomError."""
+    def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Any]:  # of the same libraries
+        """Fresh arrays of fields' cells where the program writes them, to be lent. MemoryError or NoRoomError."""
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param; rounded to its type."""
@@ -249,8 +249,21 @@ class LendingProgram(Protocol):
 
 
 @runtime_checkable
+class LibraryUser(Protocol):
+    """A backend with a library that takes long to import, and may be used in processes forked afterwards."""
+
+    def load_library(self) -> None:
+        """Import it, and nothing else. BackendError if it cannot be imported."""
+
+
+@runtime_checkable
 class DeviceCells(Protocol):
-    """An instance whose arrays lie in the memory of a device, and are given and taken there."""
+    """An instance whose arrays lie in the memory of a device, and are given and taken there.
+
+    extents: as of any instance.
+    """
+
+    extents: tuple[int, ...]
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # of the device's array library
         """The live domain of a field (strided, no copy), valid until the next march."""

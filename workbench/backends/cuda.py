@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from threading import Event
+from threading import Event, local
 from typing import Any
 
 from workbench.backends.base import Availability, CompilerReport, Identity, Instance
@@ -16,8 +16,9 @@ from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle, wheels_in_conflict
 from workbench.backends.cuda_call import CudaCall
 from workbench.backends.cuda_errors import INSTALL, REINSTALL, RESTART, CudaErrors, first_line
-from workbench.backends.cuda_instance import CudaInstance, CudaPlace
+from workbench.backends.cuda_instance import CudaInstance
 from workbench.backends.cuda_modules import CudaModules, LoadedKernels
+from workbench.backends.cuda_place import CudaPlace
 from workbench.backends.device_instance import layouts_of
 from workbench.backends.device_text import device_text
 from workbench.backends.launch_sequence import index_type
@@ -50,6 +51,7 @@ class CudaBackend:
         self._works = False  # once it has compiled
         self._errors = CudaErrors()
         self._modules = CudaModules(self._errors)
+        self._threads = local()
 
     def availability(self) -> Availability:
         """Whether CuPy, driver, device and NVRTC are there and fit; the first look compiles an empty kernel."""
@@ -118,7 +120,9 @@ class CudaBackend:
         """The device of another instance, else the one that is current in this thread."""
         device = beside.place.device if isinstance(beside, CudaInstance) else self._device()
         process = self._process
-        return CudaPlace(self._found(), device, self._errors, self._modules, lambda: self._check(process))
+        return CudaPlace(
+            self._found(), device, self._errors, self._modules, lambda: self._check(process), self._threads
+        )
 
     def cubins(self) -> Cubins:
         """NVRTC of the same version of CUDA as CuPy. BuildError if there is none."""
@@ -149,7 +153,8 @@ class CudaBackend:
         with self._errors.as_ours(cupy, "finding the CUDA device", advice="Type: workbench doctor."):
             return int(cupy.cuda.Device().id)
 
-    def _found(self) -> Any:  # noqa: ANN401  # the module cupy
+    def load_library(self) -> None:
+        """Import CuPy and ask CUDA nothing, so that processes forked from this one may use it. BackendError as ever."""
         if self._library is None:
             try:
                 with warnings.catch_warnings():  # of 25 lines, for which ours stands
@@ -163,6 +168,9 @@ class CudaBackend:
             conflict = wheels_in_conflict()
             if conflict:
                 warnings.warn(conflict, RuntimeWarning, stacklevel=2)
+
+    def _found(self) -> Any:  # noqa: ANN401  # the module cupy
+        self.load_library()
         self._process = self._process or os.getpid()
         _refuse_forked(self._process)
         return self._library

@@ -33,21 +33,36 @@ class CudaErrors:
         """BackendError in place of what CuPy raises. `what` failed, such as "the CUDA device"; `memory`: for whom."""
         try:
             yield
-        except StencilError:
-            raise
-        except cupy.cuda.memory.OutOfMemoryError as error:
-            raise NoRoomError(
+        except Exception as error:
+            ours = self.in_our_words(cupy, error, what, advice=advice, memory=memory)
+            if ours is None:
+                raise
+            raise ours from error
+
+    def in_our_words(
+        self,
+        cupy: Any,  # noqa: ANN401  # the module cupy
+        error: BaseException,
+        what: str,
+        *,
+        advice: str = _SIMULATE,
+        memory: str = "",
+    ) -> StencilError | None:
+        """The error to raise from one of CuPy, as in `as_ours`; None for one that is not CuPy's. Notes what lasts."""
+        if isinstance(error, StencilError):
+            return None
+        if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+            return NoRoomError(
                 f"the device has no memory{memory}: {first_line(error)}",
                 advice="Use smaller extents or float32, or close other simulations.",
-            ) from error
-        except (RuntimeError, OSError, ImportError, cupy.cuda.compiler.CompileException) as error:
-            # CUDA's own errors and missing libraries are RuntimeErrors.
-            lasting = getattr(error, "status", 0) in _LASTING
-            if lasting:
-                self.lasting = first_line(error)
-            raise BackendError(
-                f"{what} failed: {first_line(error)}", advice=f"{RESTART} {advice}" if lasting else advice
-            ) from error
+            )
+        if not isinstance(error, (RuntimeError, OSError, ImportError, cupy.cuda.compiler.CompileException)):
+            return None
+        # CUDA's own errors and missing libraries are RuntimeErrors.
+        lasting = getattr(error, "status", 0) in _LASTING
+        if lasting:
+            self.lasting = first_line(error)
+        return BackendError(f"{what} failed: {first_line(error)}", advice=f"{RESTART} {advice}" if lasting else advice)
 
 
 def first_line(error: BaseException) -> str:

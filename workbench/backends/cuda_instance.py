@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from math import gcd, prod
 from typing import Any
 
-import numpy as np
-
 from workbench.backends.base import Array, LaunchTime, MarchRequest
-from workbench.backends.cuda_copies import CudaCopies
-from workbench.backends.cuda_errors import CudaErrors
-from workbench.backends.cuda_modules import CudaModules, LoadedKernels
+from workbench.backends.cuda_copies import CudaCopies, GlobalsOnHost
+from workbench.backends.cuda_launches import ArrayWords, PackedLaunch, launch_all, packed
+from workbench.backends.cuda_modules import LoadedKernels
+from workbench.backends.cuda_place import CudaPlace, OnDevice
 from workbench.backends.device_instance import DeviceInstance
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch
@@ -26,27 +23,6 @@ from workbench.planning.plan import Plan
 SLICE_SECONDS = 0.05  # of steps given to the device before the host looks at stop and time again
 GRAPH_STEPS = 16  # at least so many in a graph, because its launch costs as much as some kernels
 SHORT_CELLS = 1 << 22  # up to so many cells a launch takes a device about as long as the host needs to ask for it
-
-
-@dataclass(frozen=True, slots=True)
-class CudaPlace:
-    """Where an instance lives: the module cupy, the number of the device, and who knows whether CUDA still works.
-
-    `check` raises BackendError after an error that lasts, and in a process that was forked from the one that found the
-    device.
-    """
-
-    cupy: Any
-    device: int
-    errors: CudaErrors
-    modules: CudaModules
-    check: Callable[[], None]
-
-    def free_memory(self) -> int:
-        """Bytes that arrays may take."""
-        cupy = self.cupy
-        with self.errors.as_ours(cupy, "asking the CUDA device"), cupy.cuda.Device(self.device):
-            return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
 
 
 class CudaInstance(DeviceInstance):
@@ -70,9 +46,9 @@ class CudaInstance(DeviceInstance):
         """lent: as in DeviceInstance."""
         self.place = place
         self._functions = functions
-        self._name = f" for {plan.graph.name} with extents {extents}"
+        name = f" for {plan.graph.name} with extents {extents}"
         self._graphs: dict[tuple[int, tuple[int, ...]], Any] = {}
-        self._known_arguments: dict[tuple[int, tuple[int, ...]], tuple[Any, ...]] = {}
+        self._packed: dict[tuple[int, tuple[int, ...]], tuple[PackedLaunch, ...]] = {}
         self._paces: dict[tuple[str, int], _Pace] = {}
         self._pace: _Pace | None = None  # of the batch that runs
         self._batch_begin = 0.0
@@ -85,8 +61,22 @@ class CudaInstance(DeviceInstance):
                 self._stream = cuda.Stream()  # waits for the default stream, on which users write to device views
                 # Use of the default stream by anybody would break a capture on a stream that waits for it.
                 self._recorder = cuda.Stream(non_blocking=True)
+        self._here = OnDevice(place, self._device, self._stream, name)
+        self._driver, self._launched_into = cuda.driver, self._stream.ptr
         self._copies = CudaCopies(place.cupy, self._stream)
         super().__init__(plan, text.kernels, extents, place.cupy, lent=lent)
+        with self._on_device():
+            self._globals_on_host = GlobalsOnHost(place.cupy, self._stream, self._globals)
+        self._words = ArrayWords(
+            {
+                "slot": self._memory,
+                "partials": self._partials,
+                "lists": self._lists,
+                "scratch": self._scratch,
+                "ahead": [self._levels],
+                "globals": [self._globals],
+            }
+        )
         self._is_short = prod(self.extents) <= SHORT_CELLS
 
     @property
@@ -130,20 +120,13 @@ class CudaInstance(DeviceInstance):
         with suppress(BackendError), self._on_device():  # memory is let go whatever the device says
             self._stream.synchronize()
         self._graphs.clear()
-        self._known_arguments.clear()
+        self._packed.clear()
         self._functions = LoadedKernels({})
         self._clock = None
         super().close()
 
-    @contextmanager
-    def _on_device(self) -> Iterator[None]:
-        self.place.check()
-        with (
-            self.place.errors.as_ours(self.place.cupy, "the CUDA device", memory=self._name),
-            self._device,
-            self._stream,
-        ):
-            yield
+    def _on_device(self) -> OnDevice:
+        return self._here
 
     def _to_host(self, cells: Any) -> Array:  # noqa: ANN401  # a CuPy array
         return self._copies.to_host(cells)
@@ -168,6 +151,15 @@ class CudaInstance(DeviceInstance):
 
     def _wait(self) -> None:
         self._stream.synchronize()
+        self._waited()
+
+    def _globals_now(self) -> Array:
+        block = self._globals_on_host.fetch()
+        self._waited()
+        return block
+
+    def _waited(self) -> None:
+        """Take note of what was measured, of steps that are done."""
         if self._clock is not None:
             self._times = self._clock.read()
         if self._pace is not None:
@@ -196,6 +188,7 @@ class CudaInstance(DeviceInstance):
             try:
                 with self._recorder:
                     self._recorder.begin_capture()
+                    self._launched_into = self._recorder.ptr
                     try:
                         for _ in range(many):
                             self._launch_all(step)
@@ -205,28 +198,31 @@ class CudaInstance(DeviceInstance):
                         raise
                     self._graphs[key] = self._recorder.end_capture()
             finally:
-                self._order = order
+                self._order, self._launched_into = order, self._stream.ptr
         return self._graphs[key]
 
     def _launch_all(self, step: StepLaunches, clock: EventClock | None = None) -> None:
-        for launch in self.sequence(step):
-            self._launch(launch)
-            if clock is not None:
-                clock.mark(launch.code, self._stream)
+        launches = self.sequence(step)
+        if clock is None:
+            self._launch_in_order(launches)
+        else:
+            for each in self._as_packed(launches):
+                launch_all((each,), self._driver.launchKernel, self._launched_into)
+                clock.mark(each.code, self._stream)
         self.rotate(step)
 
-    def _launch(self, launch: DeviceLaunch) -> None:
-        self._functions[launch.kernel](launch.grid, launch.block, self._arguments(launch))
+    def _launch_in_order(self, launches: tuple[DeviceLaunch, ...]) -> None:
+        launch_all(self._as_packed(launches), self._driver.launchKernel, self._launched_into)
 
-    def _arguments(self, launch: DeviceLaunch) -> tuple[Any, ...]:
-        """Made once for each arrangement of the arrays: making them takes the host longer than a launch."""
-        key = (id(launch), tuple(self._order))
-        if key not in self._known_arguments:
-            shapes = () if launch.numbers else tuple(_words_argument(words) for words in self.shapes_of(launch))
-            others = (_words_argument(words) for words in (launch.grown, launch.stage) if words)
-            rest = (*(np.int64(n) for n in launch.numbers), *shapes, *others)
-            self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
-        return self._known_arguments[key]
+    def _as_packed(self, launches: tuple[DeviceLaunch, ...]) -> tuple[PackedLaunch, ...]:
+        """Made once for each arrangement of the arrays; the launches are those that this instance keeps."""
+        key = (id(launches), tuple(self._order))
+        found = self._packed.get(key) if launches else ()
+        if found is None:
+            found = self._packed[key] = tuple(
+                packed(each, self._functions, self._words, self._order, self.shapes_of(each)) for each in launches
+            )
+        return found
 
 
 class _Pace:
@@ -249,11 +245,6 @@ class _Pace:
         """Take note of what the last batch took; the first ones contain captures and so are forgotten fast."""
         now, known = seconds / self._steps, self._step_seconds
         self._step_seconds = now if known <= 0.0 else min(now, (now + known) / 2)
-
-
-def _words_argument(words: bytes) -> np.ndarray[Any, np.dtype[np.void]]:
-    """A `Shape`, `Margins` or a `Stage` as a kernel's argument by value."""
-    return np.frombuffer(words, np.dtype([("words", np.int64, (len(words) // 8,))]))
 
 
 def _steps_in_graph(step: StepLaunches) -> int:

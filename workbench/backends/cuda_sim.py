@@ -211,14 +211,39 @@ class CudaSimInstance(DeviceInstance):
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
         return self.steps_together(request.kernel)
 
-    def _as_pairs(self, cells: Any, type_: StorageType) -> Any:  # noqa: ANN401  # as above
-        return cells.view(type_.numpy)  # the device counts cells, not bytes
+    def operands(self, launch: DeviceLaunch) -> list[Array]:
+        """The arrays of a launch as they lie now, each with the cell type that the kernel expects."""
+        found = []
+        for operand in launch.arrays:
+            if operand.kind == "slot":
+                elements = self.layouts[self.plan.slots[operand.index].axes].elements
+                found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
+            elif operand.kind == "lists":
+                found.append(self._lists[operand.index])
+            elif operand.kind == "scratch":
+                (scratch,) = self._scratch
+                found.append(self._typed(scratch, operand.type, scratch.size // operand.type.itemsize))
+            elif operand.kind == "ahead":
+                found.append(self._levels)
+            else:
+                found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
+        return found
+
+    def _typed(self, cells: Array, type_: StorageType, count: int) -> Array:
+        """The first cells of an array, in their type; a complex number stands for a dd, of as many bytes."""
+        given = cells[: count * type_.itemsize]
+        if type_.is_pair:
+            return given.view(type_.numpy)
+        return given.view(np.complex128 if type_.is_record else type_.numpy)
 
     def _run(self, step: StepLaunches, count: int) -> None:
         for _ in range(count):
-            for launch in self.sequence(step):
-                self._launch(launch)
+            self._launch_in_order(self.sequence(step))
             self.rotate(step)
+
+    def _launch_in_order(self, launches: tuple[DeviceLaunch, ...]) -> None:
+        for launch in launches:
+            self._launch(launch)
 
     def _launch(self, launch: DeviceLaunch) -> None:
         arguments: list[ArrayArgument | ValueArgument] = []

@@ -21,7 +21,6 @@ from workbench.codegen.cuda.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
-from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import Layout, lay_out_packed
@@ -29,6 +28,8 @@ from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
 from workbench.planning.plan import GlobalSlot, Plan
 from workbench.planning.plan_figures import layout_rule
+
+_NOTHING: Array = np.zeros(0, np.uint64)
 
 Cells = Any
 """A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""
@@ -105,12 +106,17 @@ class DeviceInstance(ABC):
         """Do `count` steps of the same variant, rotations included; may return before they are done."""
 
     @abstractmethod
-    def _launch(self, launch: DeviceLaunch) -> None:
-        """Do one launch; may return before it is done."""
+    def _launch_in_order(self, launches: tuple[DeviceLaunch, ...]) -> None:
+        """Do the launches one after the other; may return before they are done."""
 
     @abstractmethod
     def _wait(self) -> None:
         """Return when all steps so far are done."""
+
+    def _globals_now(self) -> Array:
+        """The Globals block when all steps so far are done, valid until the next look. Waits."""
+        self._wait()
+        return self._to_host(self._globals)
 
     @abstractmethod
     def _to_host(self, cells: Cells) -> Array:
@@ -231,8 +237,8 @@ class DeviceInstance(ABC):
         numbers: list[int] = []
         records: list[Array] = []
         ended = ending_before(request)
-        for launch in () if ended else self._begin(kernel):
-            self._launch(launch)
+        if ended is None:
+            self._launch_in_order(self._begin(kernel))
         while ended is None:
             left = request.steps - done
             seconds = request.seconds - (time.monotonic() - begin)
@@ -252,11 +258,10 @@ class DeviceInstance(ABC):
                     numbers.append(request.first_step + done)
                     self._between(rows[recorded], self._globals)
                     recorded += 1
-            self._wait()
+            block = self._looked(request)
             if recorded:
                 records += list(self._to_host(rows))
-            self._take_note(request.kernel)
-            met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
+            met = bool(request.until) and all(holds(c, self._number(block, c.scalar)) for c in request.until)
             ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
 
@@ -269,21 +274,35 @@ class DeviceInstance(ABC):
         """Do plain steps: as many moves as they are enough for, then what remains one after the other."""
         move = self._moves[kernel.name]
         while move is not None and count >= move.steps:
-            for launch in move.launches:
-                self._launch(launch)
+            self._launch_in_order(move.launches)
             count -= move.steps
         if count:
             self._run(kernel.plain, count)
 
-    def _take_note(self, kernel: str) -> None:
-        """Raise RunError if a step met an index outside; the state stays as the last step left it."""
+    def _looked(self, request: MarchRequest) -> Array:
+        """The Globals block after all steps so far, or nothing where a march need not look. Waits.
+
+        Raises RunError if a step met an index outside; the state stays as the last step left it.
+        """
+        if not request.until and self.plan.outside < 0:
+            self._wait()
+            return _NOTHING
+        block = self._globals_now()
+        self._take_note(request.kernel, block)
+        return block
+
+    def _take_note(self, kernel: str, block: Array) -> None:
+        """Raise RunError if the block says that a step met an index outside, and forget it."""
         slot = self.plan.outside
-        if slot >= 0:
-            word = self._globals[slot : slot + 1]
-            bits = int(self._to_host(word)[0])
-            if bits:
-                self._from_host(word, np.zeros(1, np.uint64))
-                raise noted_error(self.plan, kernel, bits)
+        bits = int(block[slot]) if slot >= 0 else 0
+        if bits:
+            self._from_host(self._globals[slot : slot + 1], np.zeros(1, np.uint64))
+            raise noted_error(self.plan, kernel, bits)
+
+    def _number(self, block: Array, name: str) -> Number:
+        """A param or scalar in a copy of the Globals block."""
+        slot = self._global(name)
+        return number_in(block[slot.index : slot.index + slot.type.words], slot.type)
 
     def _observed(self, records: list[Array]) -> tuple[Array, ...]:
         slots = [self.plan.global_slot(static.name) for static in self.plan.graph.scalars]
@@ -321,39 +340,6 @@ class DeviceInstance(ABC):
     def rotate(self, step: StepLaunches) -> None:
         """Let the slots take the arrays that the step's rotation gives them."""
         self._order = [self._order[s] for s in step.rotation]
-
-    def operands(self, launch: DeviceLaunch) -> list[Cells]:
-        """The arrays of a launch as they lie now, each with the cell type that the kernel expects."""
-        found = []
-        for operand in launch.arrays:
-            if operand.kind == "slot":
-                elements = self.layouts[self.plan.slots[operand.index].axes].elements
-                found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
-            elif operand.kind == "lists":
-                found.append(self._lists[operand.index])
-            elif operand.kind == "scratch":
-                (scratch,) = self._scratch
-                found.append(self._typed(scratch, operand.type, scratch.size // operand.type.itemsize))
-            elif operand.kind == "ahead":
-                found.append(self._levels)
-            else:
-                found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
-        return found
-
-    def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:
-        """Cells of a launch: a complex number stands for a dd, for CuPy has no records and this has as many bytes.
-
-        Pairs are passed as bytes, which the library may tell apart as cells.
-        """
-        given = cells[: count * type_.itemsize]
-        if type_.is_pair:
-            return self._as_pairs(given, type_)
-        return given.view(np.complex128 if type_.is_record else type_.numpy)
-
-    def _as_pairs(self, cells: Cells, type_: StorageType) -> Cells:
-        """The bytes of pairs as a launch takes them."""
-        del type_
-        return cells
 
     def _domain(self, name: str) -> Cells:
         """The field's domain in the array that its slot holds now; of a dd the last axis has hi and lo."""

@@ -3,9 +3,9 @@
 Each kernel of such a program is compiled like any kernel, the parts of loops too. A run of a kernel that has loops
 before it is a sequence of marches: for each loop one of `begin`, then one of `turn` until its condition is false, and
 at last the kernel itself. A `turn` that has loops before it is such a sequence again. Compiled code looks at the
-condition and at `stop` after each turn as after each step; on a device the host reads the condition. Parts of loops
-store inner statics only, so that a step that is broken off has changed nothing that a user sees, and goes on where it
-was unless something was written meanwhile.
+condition and at `stop` after each turn as after each step; on a device the host reads the condition, but for loops
+that count their turns (`counted_loops`). Parts of loops store inner statics only, so that a step that is broken off has
+changed nothing that a user sees, and goes on where it was unless something was written meanwhile.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from workbench.backends.base import (
     Array,
     CallInstance,
     Condition,
+    DeviceCells,
     Ending,
     Instance,
     LaunchTime,
@@ -33,6 +34,7 @@ from workbench.backends.base import (
     StopFlag,
 )
 from workbench.backends.checks import too_long
+from workbench.backends.counted_loops import counted_loops
 from workbench.backends.march_rule import ending_after, ending_before
 from workbench.errors import RunError
 from workbench.graph import While
@@ -224,10 +226,12 @@ class LoopingCall:
         self.lend, self.write_global, self.read_global = instance.lend, instance.write_global, instance.read_global
         self.march, self.close = instance.march, instance.close
         self.made, self.on_device, self.steps = instance.made, instance.on_device, instance.steps
+        self._turns = _Turns(plan, instance)
 
     def run(self) -> None:
         """Run the program once. RunError as without loops, and if a loop goes on too long."""
-        _Turns(self.plan, self._instance).made(self.plan.kernels[0].kernel.name, StopFlag(), inf)
+        self._turns.progress = None
+        self._turns.made(self.plan.kernels[0].kernel.name, StopFlag(), inf)
         self._instance.run()
 
 
@@ -236,6 +240,8 @@ class _Turns:
 
     def __init__(self, plan: Plan, instance: Instance | CallInstance) -> None:
         self._graph, self._instance = plan.graph, instance
+        self._device = instance if isinstance(instance, DeviceCells) else None
+        self._counted = {} if self._device is None else counted_loops(plan.graph)  # elsewhere a look costs nothing
         self.progress: _Progress | None = None
 
     def made(self, kernel: str, stop: StopFlag, end: float) -> Ending | None:
@@ -279,10 +285,23 @@ class _Turns:
                 self._instance.march(MarchRequest(loop.turn, 1))
                 progress.turns, progress.inside = progress.turns + 1, None
                 continue
-            left, over = loop.at_most - progress.turns, (Condition(loop.going, "==", 0.0),)
+            turns, until = self._next_turns(loop, progress.turns)
             now = min(max(end - time.monotonic(), 0.0), _SLICE_SECONDS)
-            result = self._instance.march(MarchRequest(loop.turn, left, until=over, stop=stop, seconds=now))
+            result = self._instance.march(MarchRequest(loop.turn, turns, until=until, stop=stop, seconds=now))
             progress.turns += result.steps
             if result.ended == "stopped" or (result.ended == "time" and time.monotonic() >= end):
                 return result.ended
         return None
+
+    def _next_turns(self, loop: While, done: int) -> tuple[int, tuple[Condition, ...]]:
+        """How many turns to make of a loop that goes on, and the condition that ends them earlier; done: those before.
+
+        Of a counted loop on a device, after a first turn that says that it goes on, as many as it counts unasked.
+        """
+        left, counted = loop.at_most - done, self._counted.get(loop.turn)
+        over = (Condition(loop.going, "==", 0.0),)
+        if counted is None or self._device is None:
+            return left, over
+        if not done:
+            return 1, over
+        return min(left, counted.turns_left(self._instance.read_global, self._device.extents)), ()

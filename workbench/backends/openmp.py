@@ -282,9 +282,9 @@ class OpenmpInstance:
             march = self._last.to_end()
             self._check(self._program.entry(ctypes.byref(march)), self.plan.kernels[march.kernel].kernel.name)
 
-    def made(self, shape: tuple[int, ...], type_: StorageType) -> Array:
-        """A fresh array for a result."""
-        return np.empty(shape, self._dtypes.get(type_.name) or type_.numpy)
+    def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Array]:
+        """Fresh arrays for results."""
+        return [np.empty(shape, self._dtypes.get(type_.name) or type_.numpy) for shape, type_ in wanted]
 
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""

@@ -14,6 +14,7 @@ from workbench.forking import forkable_lock
 from workbench.graph import Graph, Static
 from workbench.planning.choices import Choices
 from workbench.planning.retype import retype
+from workbench.run.arrays import lies_on_device
 from workbench.run.given import Given, Interface, interface_of, read_call
 from workbench.run.one_call import step_of
 from workbench.run.values import number
@@ -98,6 +99,11 @@ def _key(graph: Graph, choices: Choices, given: Given) -> tuple[object, ...] | N
         kind = type(value)
         if kind is not np.ndarray:
             key += (name, kind)
+            if lies_on_device(value):  # where strides are looked at when it is lent
+                other: Any = value  # an array of another library
+                if not hasattr(other, "dtype"):
+                    return None
+                key += (other.dtype, tuple(other.shape))
             continue
         array: Array = value  # type: ignore[assignment]  # by its type
         dense = array.flags.c_contiguous
@@ -106,8 +112,8 @@ def _key(graph: Graph, choices: Choices, given: Given) -> tuple[object, ...] | N
 
 
 def _is_taken(array: object, value: object) -> bool:
-    """Whether the array of NumPy that was given is taken as it is, so that its form is all that was looked at."""
-    return type(value) is np.ndarray and array is value
+    """Whether the array that was given is taken as it is, so that its form is all that was looked at."""
+    return array is value and (type(value) is np.ndarray or lies_on_device(value))
 
 
 def _whole(graph: Graph, static: Static, values: Any, extents: tuple[int, ...]) -> Any:  # noqa: ANN401  # or of CuPy

@@ -94,7 +94,7 @@ class _Lending:
 
     def __init__(self, instance: CallInstance, shapes: dict[str, tuple[int, ...]], results: dict[str, Static]) -> None:
         self._instance = instance
-        self._made = [(name, shape, results[name].type) for name, shape in shapes.items()]
+        self._wanted = [(shape, results[name].type) for name, shape in shapes.items()]
         self._shapes = shapes
         self._results: dict[str, Any] = {}
         self._copies: dict[str, Array] = {}
@@ -143,14 +143,14 @@ class _Lending:
         try:
             self._results = self._fresh()
         except (MemoryError, NoRoomError):
-            wanted = " and ".join(f"{type_.numpy} of shape {shape}" for _, shape, type_ in self._made)
+            wanted = " and ".join(f"{type_.numpy} of shape {shape}" for shape, type_ in self._wanted)
             self._results = with_room(self._fresh, f"results, {wanted}")
         for name, made in self._results.items():
             self._instance.lend(name, made)
         self._instance.run()
 
     def _fresh(self) -> dict[str, Any]:
-        return {name: self._instance.made(shape, type_) for name, shape, type_ in self._made}
+        return dict(zip(self._shapes, self._instance.made(self._wanted), strict=True)) if self._wanted else {}
 
     def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
         """The array that was written, fetched from a device unless it may stay there."""

@@ -43,7 +43,7 @@ def test_launches_are_timed_on_demand_and_bits_stay():
 
 
 def test_loops_of_several_launches_are_timed_as_one():
-    """A scan of three launches and a scatter of three, then a loop of one."""
+    """A scan of three launches and a scatter of two, then a loop of one."""
     p = Program(1, I64)
     p.field("sums", p.b.scan("sum", p.u, 0))
     p.field("most", p.b.scatter("max", p.b.index(0), p.u, [p.b.index(0)]))
@@ -54,8 +54,8 @@ def test_loops_of_several_launches_are_timed_as_one():
     made.march(MarchRequest("step", 1))
     names = [subkernel.name for subkernel in plan.main.plain.subkernels]
     seconds = {names[t.member]: t.seconds for t in made.launch_times()}
-    assert sorted(seconds.values()) == pytest.approx([0.001, 0.003, 0.003])
-    assert [name for name, taken in seconds.items() if taken < 0.002] == [names[-1]]
+    assert sorted(seconds.values()) == pytest.approx([0.001, 0.002, 0.003])
+    assert [name for name, taken in seconds.items() if taken < 0.0015] == [names[-1]]
 
 
 def test_timing_ends_when_asked():

@@ -8,6 +8,8 @@ FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_refere
 COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of_the_reference"
 SCATTERS = "backends.test_collectives:test_small_scatters_have_the_bits_of_the_reference"
 SHARED_OUT = "backends.test_collectives:test_senders_that_are_shared_out_have_the_bits_of_the_reference"
+SENT = "backends.test_cuda_scatters:test_senders_that_store_and_that_are_elected"
+COMBINED = "backends.test_cuda_scatters:test_tables_of_several_axes_have_the_bits_of_the_reference"
 STREAMED = "backends.test_cuda_segments:test_grid_and_block_change_no_bit"
 PANELS = "codegen.test_rows_together:test_what_many_rows_read_is_put_side_by_side"
 HOST = ("openmp",)
@@ -278,4 +280,29 @@ OF_DEVICE_CODE = (
           "const bool takes_a = a < b;", "const bool takes_a = a > b;", SCATTERS, DEVICE),
     Fault("a sender held back is linked", "device", "codegen.cuda.scatters",
           'wanted = "wanted & " if', 'wanted = "" if', SCATTERS, DEVICE),
+    Fault("an index outside is not noted by a sender", "device", "codegen.cuda.scatters",
+          "uint64_t({wanted}!inside)", "uint64_t({wanted}false)",
+          "backends.test_cuda_scatters:test_a_place_outside_is_noted"),
+    Fault("senders store where no default is", "device", "codegen.cuda.scatters",
+          "return (senders,) if fills else (defaults, senders)", "return (senders,)", SENT),
+    Fault("ranks of some cells are taken for those of all", "device", "planning.sending",
+          "len(places) == 1 and mask is None and", "len(places) == 1 and", SENT),
+    Fault("a count of other senders tells places apart", "device", "planning.sending",
+          "counted.operands == (mask,)", "bool(counted.operands)",
+          "backends.test_cuda_scatters:test_where_places_differ_senders_store_and_else_the_last_is_elected"),
+    Fault("the first sender is elected", "device", "codegen.cuda.scatters",
+          "atomic_maximum()({HEADS}", "atomic_minimum()({HEADS}", SENT),
+    Fault("senders of a block add one over the other", "device", "templates",
+          "const uint32_t before = atomicAdd(&table[k], low);",
+          "const uint32_t before = table[k];\n        table[k] = before + low;", COMBINED),
+    Fault("blocks add one over the other", "device", "templates",
+          "            Combine()(elements, element, value);",
+          "            const T old = elements[element];\n            elements[element] = T(old + value);",
+          COMBINED),
+    Fault("what low words carry over is lost", "device", "templates",
+          " + uint32_t(before + low < low)", "", COMBINED),
+    Fault("a block's table is not cleared", "device", "templates",
+          "if (few) Table::clear(", "if (false) Table::clear(", COMBINED),
+    Fault("a block does not wait for its table", "device", "templates",
+          "    stencil::barrier();\n    if (few) Table::leave", "    if (few) Table::leave", COMBINED),
 )  # fmt: skip

@@ -108,8 +108,39 @@ def counted():
         p.field(f"{name}_of_lines", b.replicate(b.scatter(operator, b.index(0, line), cells, [rows]), p.space))
     p.field("some", b.replicate(b.scatter("sum", b.imm(7, I64, line), moved, [rows], some), p.space))
     p.field("table", b.replicate(b.scatter("max", b.index(1, plane), moved, table), p.space))
+    wide = b.arith("multiply", cells, b.imm(0x123456789ABCDEF, I64, p.space))
+    p.field("carried", b.replicate(b.scatter("sum", b.index(0, line), wide, [rows]), p.space))
     b.store("u", cells)
     return p.graph("counted")
+
+
+def latest(type_=I64):
+    """a, which comes last."""
+    return Region((Parameter("a", type_), Parameter("b", type_)), (Node(Load("a"), (), type_, GLOBAL),))
+
+
+def moved_apart():
+    """Cells sent to places of which the graph says that they differ, and to some that may be alike; the last stay."""
+    p = Program(1, I64)
+    b, u = p.b, p.u
+    three, one_ = b.imm(3, I64, p.space), b.imm(1, I64, p.space)
+    some = b.arith("greater", b.arith("remainder", u, three), one_)
+    others = b.arith("less_equal", b.arith("remainder", u, three), one_)
+    places, count = b.rank(u, 3), b.scan("sum", b.cast(some, I64), 0, exclusive=True)
+    p.field("ordered", b.scatter(latest(), b.index(0), u, [places]))
+    p.field("some", b.scatter(latest(), b.index(0), u, [places], some))
+    p.field("mixed", b.scatter(mixing(), b.index(0), u, [places], some))
+    p.field("kept", b.scatter(latest(), b.index(0), u, [count], some))
+    p.field("others", b.scatter(latest(), b.index(0), p.plus(u, b.index(0)), [count], others))
+    b.store("u", b.scatter(latest(), u, b.index(0), [b.arith("remainder", u, b.broadcast(b.size(0)))]))
+    return p.graph("moved apart")
+
+
+def sent_beyond():
+    """The last cell is sent to one that is not there."""
+    p = Program(1, I64)
+    p.b.store("u", p.b.scatter(latest(), p.b.index(0), p.u, [p.plus(p.b.index(0), one(p, p.u))]))
+    return p.graph("sent beyond")
 
 
 def mirrored():

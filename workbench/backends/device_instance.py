@@ -86,7 +86,7 @@ class DeviceInstance(ABC):
                     self._memory.append(library.zeros(elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
                     self._partials.append(library.zeros(self._partial_cells * 8 * partial_words(plan), np.uint8))
-                for length in filter(None, list_lengths(plan, self.extents)):
+                for length in list_lengths(plan, self.extents):
                     self._lists.append(library.zeros(length, np.int64))
                 self._scratch.append(library.zeros(max(scratch_bytes(plan, self.extents), 64), np.uint8))
         except BaseException:

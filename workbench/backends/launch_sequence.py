@@ -19,6 +19,7 @@ from workbench.planning.tunables import check_choices
 LANES = 16
 _MOST_BLOCKS_DOWN = 65535
 _ENOUGH_BLOCKS = 8192  # several for each place on a large device; more only repeat what a block does once
+_ENOUGH_TABLES = 1024  # those that a large device does side by side: each adds its table to the results
 _TILE_WIDTH = 64  # cells along the last axis of a tile of several lines
 _TREE_PART = 1024  # values that a block combines to one, a power of two
 
@@ -60,7 +61,8 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
 def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices) -> list[DeviceLaunch]:
     match code.kind:
         case "sweep":
-            grid, block = _sweep_shape(extents, code.grown, choices)
+            most = choices.grid or (_ENOUGH_TABLES if code.tabled else _ENOUGH_BLOCKS)
+            grid, block = _sweep_shape(extents, code.grown, choices, most)
         case "cells":
             grid, block = _cells_shape(extents, code.grown, choices, code.targets)
         case "chunks":
@@ -101,7 +103,7 @@ def index_type(layouts: Iterable[Layout]) -> str:
 
 
 def _sweep_shape(
-    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices
+    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices, most: int
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Tiles of several lines, because lines read each other's cells; the grid's last axis cuts the planes into parts.
 
@@ -113,7 +115,6 @@ def _sweep_shape(
     across = min(choices.block, power_of_two(width), choices.block if lines == 1 else _TILE_WIDTH)
     down = min(choices.block // across, power_of_two(lines if has_lines else planes))
     across = min(choices.block // down, power_of_two(width))
-    most = choices.grid or _ENOUGH_BLOCKS
     wide = min(_divide_up(width, across), most)
     tall = min(_divide_up(lines, down), max(most // wide, 1), _MOST_BLOCKS_DOWN)
     steps = planes if has_lines else _divide_up(planes, down)

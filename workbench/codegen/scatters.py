@@ -26,7 +26,7 @@ SCATTER_NAMES = frozenset(
     {
         *("all", "begin", "count", "destinations", "end", "first", "here", "inside", "last", "low", "high", "part"),
         *("place", "places", "row", "rows", "sender", "wanted", "result", "results", "heads", "links", "number"),
-        *("senders", "found", "sending", "target"),
+        *("senders", "found", "sending", "target", "sent", "old", "element", "table", "few", "Table"),
         *(f"sent_{axis}" for axis in range(_MOST_AXES)),
     }
 )

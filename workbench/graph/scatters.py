@@ -13,11 +13,12 @@ from workbench.graph.types import StorageType
 
 _UFUNCS: dict[str, np.ufunc] = {"sum": np.add, "product": np.multiply}
 
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _REDUCTION_OF = {row.operator: name for name, row in REDUCTIONS.items()}
 
 
-def neutral_number(operator: str | Region, type_: StorageType) -> int | None:
-    """Return what leaves every number as it is, where any order of the senders gives the same bits; None elsewhere.
+def free_operation(operator: str | Region, type_: StorageType) -> str | None:
+    """Return the operation by name where any order of the senders gives the same bits, None elsewhere.
 
     Whole numbers and conditions combined by one operation that is associative and commutative to the bit: by name, or
     by a function that does this operation alone. Floats are not: sums round, the smaller of 0.0 and -0.0 is either one.
@@ -25,7 +26,7 @@ def neutral_number(operator: str | Region, type_: StorageType) -> int | None:
     if type_.is_float or type_.is_record or type_.is_pair:
         return None
     if isinstance(operator, str):
-        return int(identity(operator, type_))
+        return REDUCTIONS[operator].operator
     *loads, result = operator.nodes
     names = [node.instruction.name for node in loads if isinstance(node.instruction, Load)]
     if len(names) != len(loads) or sorted(names) != sorted(p.name for p in operator.parameters):
@@ -33,11 +34,41 @@ def neutral_number(operator: str | Region, type_: StorageType) -> int | None:
     if not isinstance(result.instruction, Arith) or set(result.operands) != {0, 1}:
         return None
     done = result.instruction.operator
+    return done if done in _REDUCTION_OF or done in _BITWISE else None
+
+
+def neutral_number(operator: str | Region, type_: StorageType) -> int | None:
+    """Return what leaves every number as it is, where any order of the senders gives the same bits; None elsewhere."""
+    done = free_operation(operator, type_)
+    if done is None:
+        return None
     if done == "bitwise_and":
         return -1 if type_.kind == "int" else 2**type_.bits - 1
-    if done in ("bitwise_or", "bitwise_xor"):
-        return 0
-    return int(identity(_REDUCTION_OF[done], type_)) if done in _REDUCTION_OF else None
+    return 0 if done in _BITWISE else int(identity(_REDUCTION_OF[done], type_))
+
+
+def keeps_last(operator: str | Region) -> bool:
+    """Return whether the operator gives what is new: a number, or a record put together from the parts of the new."""
+    if isinstance(operator, str):
+        return False
+    nodes, new = operator.nodes, operator.parameters[0].name
+
+    def part(index: int) -> tuple[str, ...] | None:
+        """Which part of the new element a node is: () the whole, else how to get there; None if it is none."""
+        match nodes[index].instruction:
+            case Load(name):
+                return () if name == new else None
+            case Arith("first" | "second" as half):
+                found = part(nodes[index].operands[0])
+                return None if found is None else (*found, half)
+            case Arith("pair"):
+                left, right = map(part, nodes[index].operands)
+                alike = left and right and left[:-1] == right[:-1] and (left[-1], right[-1]) == ("first", "second")
+                return left[:-1] if left and alike else None
+            case _:
+                return None
+
+    return part(len(nodes) - 1) == ()
 
 
 def scatter_in_order(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from math import prod
 
 from workbench.graph import Rank, Scan, Scatter
@@ -10,6 +11,7 @@ from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import along
 from workbench.planning.kernel_plan import Step
 from workbench.planning.plan import Plan
+from workbench.planning.sending import sending_of
 
 CHUNK = 1024
 """Cells of a row that are combined in one go, as in the texts (semantics §3)."""
@@ -96,20 +98,20 @@ def cells_a_thread(plan: Plan, extents: tuple[int, ...] | None = None) -> int:
     return most
 
 
-def list_lengths(plan: Plan, extents: tuple[int, ...]) -> tuple[int, int]:
-    """Return how many destinations and how many senders a Scatter of the plan has at most; zeros without one.
+def list_lengths(plan: Plan, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the cells of the lists that a device needs for its Scatters (`Sending.lists`): of none, one or two.
 
-    At least 1 of each, because launches name both arrays.
+    At least 1 of each, because launches name the arrays.
     """
-    most = (0, 0)
+    most: list[int] = []
     for kernel in plan.kernels:
         nodes = kernel.kernel.nodes
-        for node in nodes:
+        for number, node in enumerate(nodes):
             if isinstance(node.instruction, Scatter):
-                spaces = (node.space, nodes[node.operands[1]].space)
-                counts = (prod(s.extents_in(plan.graph.space, extents)) if s is not None else 1 for s in spaces)
-                most = tuple(map(max, most, counts, (1, 1)))  # type: ignore[assignment]  # of two and two
-    return most
+                spaces = (node.space, nodes[node.operands[1]].space)[: sending_of(nodes, number).lists]
+                counts = [prod(s.extents_in(plan.graph.space, extents)) if s is not None else 1 for s in spaces]
+                most = [max(pair) for pair in zip_longest(most, counts, fillvalue=1)]
+    return tuple(most)
 
 
 def partial_words(plan: Plan) -> int:

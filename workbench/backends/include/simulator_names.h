@@ -95,20 +95,29 @@ STENCIL_SIM_SHUFFLE(double)
     return stencil::sim::atomic_update(p.data, *p.buffer, p.index, p.line,                      \
                                        [value]([[maybe_unused]] T old) { return static_cast<T>(result); });      \
   }
-STENCIL_SIM_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
-STENCIL_SIM_ATOMIC(atomicAdd, unsigned, old + value)
-STENCIL_SIM_ATOMIC(atomicAdd, unsigned long long, old + value)
 STENCIL_SIM_ATOMIC(atomicAdd, float, old + value)
 STENCIL_SIM_ATOMIC(atomicAdd, double, old + value)
-STENCIL_SIM_ATOMIC(atomicExch, long, value)
-STENCIL_SIM_ATOMIC(atomicExch, long long, value)
-STENCIL_SIM_ATOMIC(atomicMax, int, old < value ? value : old)
-STENCIL_SIM_ATOMIC(atomicMax, unsigned, old < value ? value : old)
-STENCIL_SIM_ATOMIC(atomicMin, int, value < old ? value : old)
-STENCIL_SIM_ATOMIC(atomicMin, unsigned, value < old ? value : old)
-STENCIL_SIM_ATOMIC(atomicOr, unsigned, old | value)
-STENCIL_SIM_ATOMIC(atomicOr, unsigned long, old | value)
-STENCIL_SIM_ATOMIC(atomicOr, unsigned long long, old | value)
+
+// Whole numbers of every type, though a device knows fewer names: CUDA text casts to those (stencil_cuda_atomics.h).
+#define STENCIL_SIM_ATOMICS(T, U)                                                             \
+  STENCIL_SIM_ATOMIC(atomicAdd, T, static_cast<U>(old) + static_cast<U>(value))               \
+  STENCIL_SIM_ATOMIC(atomicExch, T, value)                                                    \
+  STENCIL_SIM_ATOMIC(atomicMax, T, old < value ? value : old)                                 \
+  STENCIL_SIM_ATOMIC(atomicMin, T, value < old ? value : old)                                 \
+  STENCIL_SIM_ATOMIC(atomicAnd, T, old & value)                                               \
+  STENCIL_SIM_ATOMIC(atomicOr, T, old | value)                                                \
+  STENCIL_SIM_ATOMIC(atomicXor, T, old ^ value)                                               \
+  inline T atomicCAS(stencil::sim::Pointer<T> p, T expected, T value) {                       \
+    return stencil::sim::atomic_update(p.data, *p.buffer, p.index, p.line,                    \
+                                       [=](T old) { return old == expected ? value : old; }); \
+  }
+STENCIL_SIM_ATOMICS(int, unsigned)
+STENCIL_SIM_ATOMICS(unsigned, unsigned)
+STENCIL_SIM_ATOMICS(long, unsigned long)
+STENCIL_SIM_ATOMICS(unsigned long, unsigned long)
+STENCIL_SIM_ATOMICS(long long, unsigned long long)
+STENCIL_SIM_ATOMICS(unsigned long long, unsigned long long)
+#undef STENCIL_SIM_ATOMICS
 #undef STENCIL_SIM_ATOMIC
 
 template <class T>

@@ -24,6 +24,21 @@ class KernelParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class SendersTable:
+    """What senders of a block combine in its shared memory, where the destinations are few.
+
+    type: of their values. combine: the atomic operation; neutral: what it begins with. array: the destinations', of
+    this shape.
+    """
+
+    type: str
+    combine: str
+    neutral: str
+    array: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceSweep:
     """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
 
@@ -53,6 +68,7 @@ class DeviceSweep:
     segmenting: Segmenting | None = None
     ranking: Ranking | None = None
     scatters: bool = False
+    table: SendersTable | None = None
     ahead: tuple[str, ...] = ()
     prepares: bool = False
 
@@ -65,7 +81,8 @@ class DeviceSweep:
     def synchronises(self) -> bool:
         """Whether its threads wait for each other: at barriers or in warp functions."""
         streams = self.segmenting is not None and self.segmenting.streams
-        return bool(self.partials or self.scanning or self.ranking or streams) or self.sync_before or self.sync_after
+        shared = self.partials or self.scanning or self.ranking or self.table
+        return bool(shared or streams) or self.sync_before or self.sync_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +193,8 @@ class LaunchCode:
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
-    of kind "cells" does side by side. says_grown: whether the kernel takes `grown` as an argument.
+    of kind "cells" does side by side. says_grown: whether the kernel takes `grown` as an argument. tabled: whether each
+    block of a sweep has a table, so that there are no more blocks than work side by side.
     """
 
     kernel: str
@@ -195,6 +213,7 @@ class LaunchCode:
     digits: int = 0
     several: bool = False
     continues: bool = False
+    tabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class _DeviceWriter(KernelWriter):
     # ---- sub-kernels
 
     def _loop_launches(self, subkernel: Subkernel, buffers: dict[int, int]) -> tuple[LaunchCode, ...]:
-        """A loop is one launch; a Scatter three, a Scan or a Rank up to three, a Join one for each array."""
+        """A loop is one launch; a Scatter, a Scan or a Rank up to three, a Join one for each array."""
         if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter | Join):
             return self._scatter_launches(subkernel)
         if subkernel.alone >= 0 and not subkernel.reduced:

@@ -116,7 +116,7 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    loops = ("folds", "segments", "prefixes", "scans", "ranks", "scatters")
+    loops = ("folds", "segments", "prefixes", "scans", "ranks", "atomics", "scatters")
     parts = (*(f"stencil_cuda_{loop}.h" for loop in loops), "stencil_torre.h")
     first = ("stencil_prelude.h", "stencil_mathematics.h", "stencil_pairs.h", "stencil_sides.h", "stencil_cuda.h")
     generated = (

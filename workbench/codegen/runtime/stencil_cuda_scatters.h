@@ -1,8 +1,9 @@
-// Scatters on a CUDA device: lists of the senders of each destination, which are sorted before they are gone through.
+// Scatters on a CUDA device: numbers of cells, and lists of the senders of each destination, which are sorted before they
+// are gone through.
 #ifndef STENCIL_CUDA_SCATTERS_H
 #define STENCIL_CUDA_SCATTERS_H
 
-#include "stencil_cuda.h"
+#include "stencil_cuda_atomics.h"
 
 namespace stencil {
 

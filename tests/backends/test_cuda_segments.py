@@ -1,5 +1,7 @@
 """Segments on a device: a block reads the cells of its segments together, and adds each in the canonical order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from tests.kit.backend_agreement import assert_folds_agree
 from tests.kit.bits import assert_same_bits
 from tests.kit.collective_programs import segments
 from tests.kit.optimised import optimised
+from workbench.backends.device_instance import layout_of
+from workbench.backends.launch_sequence import launches_of
+from workbench.codegen.cuda.render import render_cuda
 from workbench.errors import RunError
 from workbench.language import add, fold_segments, scan_segments
 from workbench.planning import Choices, PlanChoices, plan_graph
@@ -21,6 +26,7 @@ LENGTHS = {
     "about a chunk": [1023, 1024, 1025, 0, 2048, 2047, 2049],
     "many": [(7 * k * k) % 23 for k in range(700)],
     "of one": [1] * 300,
+    "long beside short": [5000, 31, 0, 32, 33, 1025, 1, 0, 40_000, 1024, 7, 1023],
     "a long one across blocks": [*[3] * 31, 9000, *[5] * 70],
 }
 
@@ -73,6 +79,35 @@ def test_grid_and_block_change_no_bit(grid, block):
 def test_segments_that_go_on_in_several_blocks_of_other_sizes(block):
     alike(product, given(LENGTHS["many"]), grid=2, block=block)
     alike(mixed, given(LENGTHS["a long one across blocks"]), block=block)
+
+
+def test_short_segments_go_on_in_the_next_part():
+    alike(product, given([900, 1, 700, 0, 1024, 1000, 3, 999, 5] + [0] * 60))
+
+
+def test_a_segment_of_more_chunks_than_threads():
+    alike(product, given([3, 71 * 1024 + 5, 9]), block=32)
+
+
+@pytest.mark.parametrize("block", [32, 96, 256])
+def test_chunks_of_a_long_segment_are_combined_in_order(block):
+    lengths, columns, _, _ = given([1025, 3, 0, 5 * 1024, 33, 9 * 1024 + 1])
+
+    def affine(lengths, columns):
+        pairs = (columns * 2 + 1, columns)
+        return fold_segments(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), pairs, lengths, identity=(1, 0))
+
+    alike(affine, (lengths, columns), block=block)
+
+
+def test_few_segments_have_a_block_each_and_many_share_blocks():
+    plan = plan_graph(segments())
+    for extents, blocks in (((5, 9001), 5), ((1 << 22, 1 << 24), (1 << 22) // 256)):
+        layout = replace(layout_of(plan, (5, 9001)), extents=extents)
+        for step in render_cuda(plan).kernels:
+            made = launches_of(step.plain, layout, plan.choices.plan)
+            streamed = [launch for launch in made if launch.kernel == "segments_step_3_sums_value"]
+            assert [(each.grid, each.block) for each in streamed] == [((blocks, 1, 1), (256, 1, 1))]
 
 
 def test_only_what_reads_arrays_in_segments_one_after_another_goes_through_shared_memory():

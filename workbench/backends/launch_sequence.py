@@ -67,6 +67,8 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
             grid, block = _cells_shape(extents, code.grown, choices, code.targets)
         case "chunks":
             grid, block = _chunks_shape(extents, choices)
+        case "segments":
+            grid, block = _segments_shape(extents, choices)
         case "ghosts":
             grid, block = _ghosts_shape(extents, code, choices)
             if grid[0] == 0:
@@ -142,6 +144,15 @@ def _chunks_shape(
     """Rounded up to whole warps: their two 16-lane halves exchange partial sums."""
     threads = _divide_up(choices.block, 32) * 32
     return (_blocks(_divide_up(partial_count(extents) * LANES, threads), choices), 1, 1), (threads, 1, 1)
+
+
+def _segments_shape(
+    extents: tuple[int, ...], choices: DeviceChoices
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Whole blocks, which add long segments together; each of few segments has one, as it may be long."""
+    (count,) = extents
+    wanted = min(count, max(_divide_up(count, choices.block), _ENOUGH_BLOCKS))
+    return (_blocks(wanted, choices), 1, 1), (choices.block, 1, 1)
 
 
 def _ghosts_shape(

@@ -20,7 +20,7 @@ from workbench.graph.types import I64
 from workbench.planning.kernel_plan import Subkernel
 
 SCRATCH = "scratch"
-_STREAMED = {"streamed", "streamed_ends", "is_own", "is_last", "Streamed"}
+_STREAMED = {"streamed", "streamed_ends", "streamed_waiting", "each", "is_own", "is_last", "Streamed"}
 PART_NAMES = (
     COLLECTIVE_NAMES | _STREAMED | {SCRATCH, "value_at", "digit_at", "store_at", "identity", "result", "outside"}
 )
@@ -70,7 +70,10 @@ def collective_kernels(
     launch = replace(launch, arrays=arrays, fresh=_fresh(arrays, read))
     if scan is None and rank is None:
         kept = launch.axes or tuple(range(writer.dim))
-        return (CollectiveKernel("segments", sweep, replace(launch, grown=((0, 0),) * len(kept))),)
+        launch = replace(launch, grown=((0, 0),) * len(kept))
+        if made.segmenting is not None and made.segmenting.streams:
+            launch = replace(launch, kind="segments")
+        return (CollectiveKernel("segments", sweep, launch),)
     type_ = I64 if scan is None else writer.nodes[subkernel.alone].value_type
     if scan is not None:
         word, first, combine = "scan", "totals", scan.combine

@@ -184,8 +184,9 @@ class LaunchCode:
     """One launch of a step; after the arrays come the Globals block and the shape.
 
     kind: "sweep" over the cells of the domain grown by `grown`, plane by plane; "cells" one thread a cell of it;
-    "chunks" 16 threads a chunk of 1024 cells; "ghosts" one thread a ghost cell, and one a cell of the domain as well if
-    `whole`; "tree" combines the partial results in its only array into Globals slot `slot`, in several launches;
+    "chunks" 16 threads a chunk of 1024 cells; "segments" a block some segments one after another; "ghosts" one thread a
+    ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in its only array
+    into Globals slot `slot`, in several launches;
     "scalars" one thread; "stage" a block a tower; "scan" a thread a run of 32 cells along `scanned`, one of the loop's
     axes; "rank" a warp a part of the cells, for so many `digits`; "subtrees" combines what either left in its only
     array, in several launches. Of the launches of a scan those that only serve `several` chunks of a line are left out
@@ -198,7 +199,9 @@ class LaunchCode:
     """
 
     kernel: str
-    kind: Literal["sweep", "cells", "chunks", "ghosts", "tree", "scalars", "stage", "scan", "rank", "subtrees"]
+    kind: Literal[
+        "sweep", "cells", "chunks", "segments", "ghosts", "tree", "scalars", "stage", "scan", "rank", "subtrees"
+    ]
     arrays: tuple[ArrayOperand, ...] = ()
     grown: Margins = ()
     whole: bool = False

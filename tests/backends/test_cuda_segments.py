@@ -71,7 +71,7 @@ def test_segments_of_any_length_have_the_reference_s_bits(function, name):
 def test_grid_and_block_change_no_bit(grid, block):
     plan = plan_graph(segments(), Choices(plan=PlanChoices().changed(grid=grid, block=block)))
     (program,) = optimised("cuda-sim", 0).compile_many([plan])
-    for extents in ((5, 9001), (700, 4000), (40, 7)):
+    for extents in ((5, 9001), (700, 4000), (40, 7), (1, 34_000)):
         assert_folds_agree(program, extents, (1,))
 
 
@@ -91,7 +91,7 @@ def test_a_segment_of_more_chunks_than_threads():
 
 @pytest.mark.parametrize("block", [32, 96, 256])
 def test_chunks_of_a_long_segment_are_combined_in_order(block):
-    lengths, columns, _, _ = given([1025, 3, 0, 5 * 1024, 33, 9 * 1024 + 1])
+    lengths, columns, _, _ = given([1025, 3, 0, 5 * 1024, 33, 35 * 1024 + 1])
 
     def affine(lengths, columns):
         pairs = (columns * 2 + 1, columns)

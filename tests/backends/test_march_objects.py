@@ -20,8 +20,14 @@ MACHINES = [heat.machine(1), heat.machine(2), advection.machine(2), heat.machine
 
 
 @pytest.fixture
-def backend(tmp_path):
-    return OpenmpBackend(replace(default_compiler(), cache=BuildCache(tmp_path), jobs=1))
+def compiler(tmp_path):
+    """With an empty cache, one text at a time."""
+    return replace(default_compiler(), cache=BuildCache(tmp_path), jobs=1)
+
+
+@pytest.fixture
+def backend(compiler):
+    return OpenmpBackend(compiler)
 
 
 def values_after(program, dim, steps=3):
@@ -63,10 +69,10 @@ def test_a_text_without_a_march_or_with_one_of_more_axes_needs_none():
     assert both.flags == ("-DSTENCIL_APART=5", "-O2")
 
 
-def test_the_object_has_all_that_a_text_leaves_to_it(backend):
+def test_the_object_has_all_that_a_text_leaves_to_it(compiler):
     """The linker would name what is missing; the text of a machine with tiles and ghost cells asks for everything."""
     unit = with_march_objects(Unit("asks", '#include "stencil_openmp.h"\n' + ASKS, headers=march_object(2).headers))
-    (built,) = build([unit], backend._given)
+    (built,) = build([unit], compiler)
     library = ctypes.CDLL(str(built.path))
     assert library.all
     assert library.stencil_march_bytes() == ctypes.sizeof(MarchRecord)

@@ -6,6 +6,7 @@ import heapq
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.pipeline import counters
 from workbench.programs import canny, floyd_warshall, fluid, k_means, md5, radix_sort
@@ -101,7 +102,7 @@ def test_k_means(n, k):
     x, y = np.random.default_rng(n).normal(size=(2, n))
     first = x[:k].copy(), y[:k].copy()
     first[0][-1] = 1e6  # a centre without points stays
-    *found, steps = k_means.centres(x, y, *first, backend="openmp")
+    *found, steps = same_bits(k_means.centres, x, y, *first)
     exact = np.array(first)
     for _ in range(steps):
         label = np.argmin((x[:, None] - exact[0]) ** 2 + (y[:, None] - exact[1]) ** 2, axis=1)
@@ -110,7 +111,13 @@ def test_k_means(n, k):
         )
     np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-14)
     assert same_bits(k_means.nearest, x, y, *found).tolist() == label.tolist()
-    same_bits(k_means.step, x, y, *first)
+    assert steps > 2
+    one_more = k_means.step(x, y, *found, backend="openmp")
+    assert all(np.array_equal(a, b) for a, b in zip(one_more, found, strict=True))
+    cut = same_bits(k_means.centres, x, y, *first, 2)
+    assert cut[2] == 2
+    twice = k_means.step(x, y, *same_bits(k_means.step, x, y, *first), backend="openmp")
+    assert all(np.array_equal(a, b) for a, b in zip(twice, cut[:2], strict=True))
     assert k_means.nearest(np.zeros(1), np.zeros(1), np.ones(2), np.ones(2), backend="openmp").tolist() == [0]
     loops, arrays = shape_of(k_means.step.machine(x, y, *first))
     assert (loops, arrays) == (4, 5)  # the least distance, the centre, all sums, the means; no array of n x k
@@ -145,17 +152,76 @@ def edges_by_numpy(picture, low, high):
     return np.where(best, np.where(size >= high, 1.0, 0.5), 0.0)
 
 
+def flooded(candidates):
+    """Edges by a flood from each strong pixel, with a stack."""
+    is_edge = np.zeros(candidates.shape, bool)
+    waiting = list(zip(*np.nonzero(candidates == 1), strict=True))
+    while waiting:
+        i, j = waiting.pop()
+        if is_edge[i, j]:
+            continue
+        is_edge[i, j] = True
+        rows, columns = range(max(i - 1, 0), i + 2), range(max(j - 1, 0), j + 2)
+        waiting += [(k, m) for k in rows for m in columns if np.any(candidates[k : k + 1, m : m + 1])]
+    return is_edge.astype(float)
+
+
 @pytest.mark.parametrize("shape", [(7, 9), (120, 90)])
 def test_canny(shape):
     i, j = np.mgrid[: shape[0], : shape[1]]
     picture = 255.0 * (np.hypot(i - shape[0] / 3, j - shape[1] / 2) < shape[0] / 4)
     picture += 30 * np.random.default_rng(1).random(shape)
-    found = same_bits(canny.edges, picture, 40.0, 90.0)
+    found = same_bits(canny.candidates, picture, 40.0, 90.0)
     assert np.array_equal(found, edges_by_numpy(picture, 40.0, 90.0))
     assert np.count_nonzero(found) > shape[0]
-    loops, arrays = shape_of(canny.edges.machine(picture))
+    edges = same_bits(canny.edges, picture, 40.0, 90.0)
+    assert np.array_equal(edges, flooded(found))
+    loops, arrays = shape_of(canny.candidates.machine(picture))
     assert loops == 5  # two blurs, two differences in one, magnitude, and all that looks at its neighbours
     assert arrays == 3  # with two, what the last loop reads would lie where a call wants the result
+
+
+def spiral(n):
+    """A path of weak pixels that winds from a border to the middle, where a strong one is."""
+    picture = np.zeros((n, n))
+    i, j, down, right = 0, 0, 0, 1
+    while True:
+        picture[i, j] = 0.5
+        ahead = i + 2 * down, j + 2 * right
+        if not (0 <= i + down < n and 0 <= j + right < n) or (
+            0 <= ahead[0] < n and 0 <= ahead[1] < n and picture[ahead]
+        ):
+            down, right = right, -down
+            if picture[(i + 2 * down) % n, (j + 2 * right) % n]:
+                picture[i, j] = 1
+                return picture
+        i, j = i + down, j + right
+
+
+@pytest.mark.parametrize("backend", ["reference", "openmp", "cuda-sim"])
+def test_weak_edges_are_edges_as_far_as_they_reach_from_a_strong_one(backend, monkeypatch):
+    given = spiral(23)
+    monkeypatch.setattr(canny, "candidates", lambda picture, low, high: picture)
+    edges = wb.collective(canny.edges.__wrapped__)
+    found = edges(given, 0.0, 0.0, backend=backend)
+    assert np.array_equal(found, flooded(given))
+    assert np.count_nonzero(found) > 200  # one a turn
+    given[0, 4] = 0.0  # the path is cut near its end
+    assert np.array_equal(edges(given, 0.0, 0.0, backend=backend), flooded(given))
+    given[given == 1] = 0.5  # nothing is strong
+    assert not edges(given, 0.0, 0.0, backend=backend).any()
+
+
+def test_the_last_phase_keeps_a_byte_a_pixel_and_its_turns_compute_candidates_no_more():
+    plan = canny.edges.machine(np.ones((8, 9))).plan("openmp")
+    result, candidates, turn = (kernel.observed.subkernels for kernel in plan.kernels)
+    assert [len(result), len(candidates), len(turn)] == [
+        1,
+        5,
+        2,
+    ]  # a turn: what touches an edge, and whether one is new
+    arrays = [len(slot.axes) or plan.graph.dim for slot in plan.array_slots]
+    assert arrays == [2] * 8  # the picture and the result, three for the candidates, and three of bytes
 
 
 def zero_outside(u, i, j):

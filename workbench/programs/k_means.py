@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from workbench.array_function import collective
-from workbench.language import generate
+from workbench.language import generate, while_loop
+
+_MOST_STEPS = 10**12
 
 
 @collective
@@ -38,11 +40,18 @@ def _nearest(x: Any, y: Any, centre_x: Any, centre_y: Any) -> Any:  # noqa: ANN4
     return np.min(np.where(square == np.min(square, axis=1)[:, None], number, centre_x.shape[0]), axis=1)
 
 
-def centres(x: Any, y: Any, centre_x: Any, centre_y: Any, at_most: int = 100, **how: Any) -> Any:  # noqa: ANN401  # arrays
-    """The centres when they move no more, or after `at_most` steps: (centre_x, centre_y, steps). how: backend=, ..."""
-    for done in range(1, at_most + 1):
-        moved = step(x, y, centre_x, centre_y, **how)
-        if all(np.array_equal(a, b) for a, b in zip(moved, (centre_x, centre_y), strict=True)):
-            return *moved, done
-        centre_x, centre_y = moved
-    return centre_x, centre_y, at_most
+@collective
+def centres(x: Any, y: Any, centre_x: Any, centre_y: Any, at_most: int = 100) -> Any:  # noqa: ANN401  # arrays while it is traced are no NumPy arrays
+    """The centres when they move no more, or after `at_most` steps: (centre_x, centre_y, steps), all in one program."""
+
+    def turn(centre_x: Any, centre_y: Any, _: Any, steps: Any) -> tuple[Any, ...]:  # noqa: ANN401  # traced
+        now_x, now_y = step(x, y, centre_x, centre_y)
+        return now_x, now_y, np.any((now_x != centre_x) | (now_y != centre_y)), steps + 1
+
+    found_x, found_y, _, steps = while_loop(
+        lambda _x, _y, moves, steps: moves & (steps < at_most),
+        turn,
+        (centre_x, centre_y, True, 0),
+        at_most=_MOST_STEPS,
+    )
+    return found_x, found_y, steps

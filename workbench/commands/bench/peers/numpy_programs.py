@@ -62,7 +62,20 @@ def k_means_step(x: Array, y: Array, centre_x: Array, centre_y: Array) -> tuple[
 
 
 def edges(picture: Array, low: float, high: float) -> Array:
-    """Canny's edges by shifted views of padded arrays."""
+    """Canny's edges by shifted views of padded arrays: weak ones that touch one, again and again."""
+    found = candidates(picture, low, high)
+    weak, is_edge = found > 0, found == 1
+    while True:
+        wide = np.pad(is_edge, 1)
+        rows = wide[:-2] | wide[1:-1] | wide[2:]
+        now = weak & (rows[:, :-2] | rows[:, 1:-1] | rows[:, 2:])
+        if np.array_equal(now, is_edge):
+            return np.where(is_edge, 1.0, 0.0)
+        is_edge = now
+
+
+def candidates(picture: Array, low: float, high: float) -> Array:
+    """1 on strong edges, 0.5 on weak ones, else 0."""
 
     def seen(array: Array, i: int, j: int) -> Array:
         rows, columns = array.shape[0] - 4, array.shape[1] - 4

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
+from scipy import ndimage, sparse, special
 from scipy.cluster import vq
 from scipy.sparse import csgraph
+
+from workbench.commands.bench.peers.numpy_programs import candidates
 
 Array = Any
 
@@ -38,3 +40,11 @@ def prices(price: Array, strike: Array, years: Array, rate: float, volatility: f
     below_up, below_down = special.ndtr(up), special.ndtr(up - root)
     discounted = strike * np.exp(-rate * years)
     return price * below_up - discounted * below_down, discounted * (1 - below_down) - price * (1 - below_up)
+
+
+def edges(picture: Array, low: float, high: float) -> Array:
+    """Canny's edges: NumPy's candidates, and of their connected parts those that have a strong one."""
+    found = candidates(picture, low, high)
+    part, _ = ndimage.label(found > 0, np.ones((3, 3)))
+    is_kept = np.bincount(part[found == 1], minlength=part.max() + 1) > 0
+    return np.where((found > 0) & is_kept[part], 1.0, 0.0)

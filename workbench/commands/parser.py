@@ -133,9 +133,18 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--dtype", choices=("f32", "f64"), default="", help="float type (default: the problem's own)")
     bench.add_argument("--threads", type=int, default=0, metavar="N", help="of each system (default all)")
     bench.add_argument("--rounds", type=int, default=9, metavar="N", help="in which all take turns (default 9)")
-    bench.add_argument("--seconds", type=float, help="of a system in a round, about (default 0.5)")
+    bench.add_argument(
+        "--seconds",
+        type=float,
+        help="of a system in a round, about (default 0.5); of accelerate: of a call of another system at most (default "
+        "10), longer ones are left out",
+    )
     bench.add_argument("--sizes", type=int, metavar="N", help="at most so many smaller sizes (default 4)")
-    bench.add_argument("--small", action="store_true", help="accelerate only: inputs of a few elements")
+    bench.add_argument(
+        "--inputs",
+        choices=("small", "usual", "thesis"),
+        help="accelerate only: of a few elements, of milliseconds (the default), or as large as in McDonell's thesis",
+    )
     bench.add_argument("--budget", type=float, help="seconds in all (default 240); not for accelerate")
     bench.add_argument("--json", type=Path, metavar="FILE", help="write all results to FILE")
     bench.add_argument("-o", "--report", type=Path, metavar="FILE", help="write the HTML report to FILE")

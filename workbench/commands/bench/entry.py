@@ -12,7 +12,7 @@ from workbench.commands.bench.command import BenchRequest, list_problems, run_be
 from workbench.errors import RunError
 
 _INTERRUPTED = 130  # as shells have it for Ctrl-C
-_OF_PROBLEMS = ("shape", "dtype", "seconds", "sizes", "budget")  # options without a meaning for the programs of arrays
+_OF_PROBLEMS = ("shape", "dtype", "sizes", "budget")  # options without a meaning for the programs of arrays
 
 
 def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
@@ -25,12 +25,12 @@ def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
         if given:
             why = f"{ACCELERATE} has sizes and types of its own and measures a given number of rounds"
             raise RunError(
-                f"{', '.join(given)}: {why}", advice=f"Leave out {' and '.join(given)}; use --only or --small."
+                f"{', '.join(given)}: {why}", advice=f"Leave out {' and '.join(given)}; use --only or --inputs."
             )
         table = run_table(TableRequest(**_those_of(TableRequest, options)), say)
         return _INTERRUPTED if table.interrupted else 0
-    if options["small"]:
-        raise RunError(f"--small is an option of {ACCELERATE} alone", advice="Use --shape 64.")
+    if options["inputs"] is not None:
+        raise RunError(f"--inputs is an option of {ACCELERATE} alone", advice="Use --shape 64.")
     results = run_bench(BenchRequest(**_those_of(BenchRequest, options)), say)
     if results.interrupted:
         return _INTERRUPTED

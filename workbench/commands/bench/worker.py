@@ -23,6 +23,7 @@ from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
 from workbench.commands.bench.problem import ContenderRun, Problem, Shape
 from workbench.commands.bench.problems import problem_named
+from workbench.commands.bench.processors import processors_of
 from workbench.errors import PlanError
 from workbench.graph.types import storage_type
 from workbench.planning.cost import step_cost
@@ -138,10 +139,14 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Answer until there is nothing more to read. arguments: contender, problem, dtype, threads."""
     name, problem, dtype, threads = arguments
-    _use_processors(int(threads))
+    with processors_of(int(threads)):
+        _answer_all(name, problem, dtype, int(threads))
+
+
+def _answer_all(name: str, problem: str, dtype: str, threads: int) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    worker = Worker(problem_named(problem), name, dtype, int(threads))
+    worker = Worker(problem_named(problem), name, dtype, threads)
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))
@@ -151,12 +156,6 @@ def main(arguments: list[str]) -> None:
             answer = {"failed": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
-
-
-def _use_processors(threads: int) -> None:
-    """As many processors as threads, for libraries that take all there are."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 
 if __name__ == "__main__":

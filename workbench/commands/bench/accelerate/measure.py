@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.amounts import seconds_text
 from workbench.array_function import Collective, collective
+from workbench.backends.build_cache import BuildCache
+from workbench.backends.compile_pool import Compiler, default_compiler
+from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.registry import get_backend
+from workbench.commands.bench.accelerate.rehearsal import Rehearsal
 from workbench.commands.bench.accelerate.results import Making, ProgramResult, Timing
 from workbench.commands.bench.accelerate.row import OURS, VARIANTS, Call, Case, Given, PlanVariant
+from workbench.errors import NoRoomError
 from workbench.pipeline import plan_for, render
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
@@ -38,16 +46,19 @@ def shape_of(plan: Plan) -> tuple[int, int, int]:
     return loops, len(made), max(made, default=0)
 
 
-def making_of(case: Case) -> Making:
-    """All stages of each program of a case, by the clock, traced anew. The build cache must not know them yet."""
-    parts = [_making(program, given) for program, given in case.called]
+def making_of(case: Case, folder: Path) -> Making:
+    """All stages of each program of a case, by the clock, traced anew. The build cache must not know them yet.
+
+    folder: a build cache of its own for what is compiled once more by one compiler after the other.
+    """
+    parts = [_making(program, given, folder) for program, given in case.called]
     total = parts[0]
     for part in parts[1:]:
         total = total + part
     return total
 
 
-def _making(program: Collective, given: Given) -> Making:
+def _making(program: Collective, given: Given, folder: Path) -> Making:
     anew = collective(name=program.name, dtype=program.dtype)(program.__wrapped__)  # type: ignore[attr-defined]  # of update_wrapper
     clock = _Clock()
     machine = anew.machine(*given)
@@ -61,7 +72,12 @@ def _making(program: Collective, given: Given) -> Making:
     compiled = clock.lap()
     backend.compile(plan)
     cached = clock.lap()
-    return Making(*shape_of(plan), trace, planned, rendered, max(0.0, compiled - rendered), cached)
+    alone = OpenmpBackend(Compiler(default_compiler().toolchain, BuildCache(folder), jobs=1))
+    clock.lap()
+    alone.compile(plan)
+    one_by_one = clock.lap()
+    compiled, one_by_one = (max(0.0, each - rendered) for each in (compiled, one_by_one))
+    return Making(*shape_of(plan), trace, planned, rendered, compiled, one_by_one, cached)
 
 
 class _Clock:
@@ -75,8 +91,13 @@ class _Clock:
         return now - last
 
 
-def contenders(case: Case, threads: int) -> Iterator[tuple[Timing, Call | None]]:
-    """Ours, our other plans, other systems; no call, but a note, for what is not run."""
+def contenders(
+    case: Case, threads: int, rehearsal: Rehearsal | None = None, most: float = math.inf
+) -> Iterator[tuple[Timing, Call | None]]:
+    """Ours, our other plans, other systems; no call, but a note, for what is not run.
+
+    rehearsal: what other systems are expected to take, of at most so many seconds a call.
+    """
 
     def call(variant: PlanVariant) -> Call:
         how: dict[str, Any] = {"backend": BACKEND, "threads": threads}
@@ -93,18 +114,29 @@ def contenders(case: Case, threads: int) -> Iterator[tuple[Timing, Call | None]]
         if [plan.kernels for plan in plans] == [plan.kernels for plan in usual]:
             yield replace(timing, note="the same plan"), None
         elif loops > MOST_LOOPS:
-            yield replace(timing, note=f"{loops} loops"), None
+            yield replace(timing, note=f"left out: {loops} loops take a compiler minutes"), None
         else:
             yield timing, call(variant)
-    for name, other in case.others.items():
-        yield Timing(name, name), other
+    for name, other in case.others().items():
+        refusal = "" if rehearsal is None else rehearsal.refusal(name, most)
+        yield Timing(name, name, note=refusal), None if refusal else other
 
 
 class ProgramRounds:
     """The rounds of one program; `program` is whole after each of them."""
 
-    def __init__(self, program: ProgramResult, runs: Iterable[tuple[Timing, Call | None]], tolerance: float) -> None:
-        """Call each once, the first one first: the others must find what it found, or they are out."""
+    def __init__(
+        self,
+        program: ProgramResult,
+        runs: Iterable[tuple[Timing, Call | None]],
+        tolerance: float,
+        most: float = math.inf,
+    ) -> None:
+        """Call each once, the first one first: the others must find what it found, or they are out.
+
+        So are those that have too little memory, and, but for the first one, those whose next call takes more than
+        `most` seconds.
+        """
         self._calls: dict[str, tuple[Call, int]] = {}
         model = None
         timings = []
@@ -112,13 +144,23 @@ class ProgramRounds:
             if call is None:
                 timings.append(timing)
                 continue
-            found = call()
-            model = found if model is None else model
+            try:
+                found = call()
+            except (MemoryError, NoRoomError) as error:
+                timings.append(replace(timing, note=f"left out: {_first_line(error)}"))
+                continue
+            is_first, model = model is None, found if model is None else model
             away = difference(model, found)
             if not away <= tolerance:
                 timings.append(replace(timing, note=f"differs by {away:.1e}"))
                 continue
-            self._calls[timing.name] = call, _repeats(call)
+            del found
+            seconds = _seconds(call, 1)
+            if seconds > most and not is_first:
+                words = f"left out: {seconds_text(seconds)} a call, more than {seconds_text(most)}"
+                timings.append(replace(timing, note=words))
+                continue
+            self._calls[timing.name] = call, max(1, round(_TURN_SECONDS / max(seconds, 1e-7)))
             timings.append(timing)
         self.program = replace(program, timings=tuple(timings))
 
@@ -132,8 +174,8 @@ class ProgramRounds:
         self.program = replace(self.program, timings=timings)
 
 
-def _repeats(call: Call) -> int:
-    return max(1, round(_TURN_SECONDS / max(_seconds(call, 1), 1e-7)))
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or "too little memory"
 
 
 def _seconds(call: Call, count: int) -> float:

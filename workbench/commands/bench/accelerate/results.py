@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, replace
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from workbench.commands.bench.results import Ratio
 
@@ -29,7 +29,8 @@ class Timing:
 class Making:
     """What it takes to make a program: seconds of each stage, and its loops and the arrays that it makes.
 
-    cached: seconds of the last stage where the build cache has the library.
+    compile: seconds with as many compilers at once as there are processors, which share a long text. one_by_one: with
+    one after the other. cached: of the same stage where the build cache has the library.
     """
 
     loops: int
@@ -39,6 +40,7 @@ class Making:
     plan: float
     render: float
     compile: float
+    one_by_one: float
     cached: float
 
     def __add__(self, other: Making) -> Making:
@@ -50,13 +52,14 @@ class Making:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """One row: `ours` is the first of `timings`, then our other plans, then other systems."""
+    """One row: `ours` is the first of `timings`, then our other plans, then other systems. flops: of a run, or 0."""
 
     name: str
     title: str
     size: str
     timings: tuple[Timing, ...] = ()
     making: Making | None = None
+    flops: float = 0.0
 
     @property
     def done(self) -> int:
@@ -90,23 +93,44 @@ class StepsTiming:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstCalls:
+    """A program in fresh processes, with inputs of a few elements: what calls take beside the run itself, seconds.
+
+    cold, warm: the first call with an empty build cache and with one that a process has filled, one a process. later: a
+    later call with its run. compiled: how many files a cold and a warm process compiled at most.
+    """
+
+    name: str
+    title: str
+    cold: tuple[float, ...] = ()
+    warm: tuple[float, ...] = ()
+    later: tuple[float, ...] = ()
+    compiled: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class AccelerateResults:
-    """Everything that the report says."""
+    """Everything that the report says. left_out: titles of rows and why they are not there."""
 
     threads: int
     rounds: int
     host: dict[str, str]
     programs: tuple[ProgramResult, ...] = ()
+    matrices: tuple[ProgramResult, ...] = ()
     ablations: tuple[ProgramResult, ...] = ()
+    first_calls: tuple[FirstCalls, ...] = ()
     curve: tuple[StepsTiming, ...] = ()
     absent: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
     interrupted: bool = False
 
-    def with_program(self, program: ProgramResult, *, ablation: bool = False) -> AccelerateResults:
-        """With one more row, or in place of the one of its name."""
-        old = self.ablations if ablation else self.programs
+    def with_program(
+        self, program: ProgramResult, of: Literal["programs", "matrices", "ablations"] = "programs"
+    ) -> AccelerateResults:
+        """With one more row of a table, or in place of the one of its name."""
+        old: tuple[ProgramResult, ...] = getattr(self, of)
         rows = (*(each for each in old if each.name != program.name), program)
-        return replace(self, ablations=rows) if ablation else replace(self, programs=rows)
+        return replace(self, **{of: rows})  # type: ignore[arg-type]  # a name of a field
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: all that was measured, and the ratios that follow from it."""
@@ -114,7 +138,7 @@ class AccelerateResults:
             program.name: {
                 t.name: asdict(found) for t in program.timings[1:] if (found := program.ratio(t)) is not None
             }
-            for program in (*self.programs, *self.ablations)
+            for program in (*self.programs, *self.matrices, *self.ablations)
         }
         return {**asdict(self), "ratios": ratios}
 

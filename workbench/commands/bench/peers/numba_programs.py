@@ -22,6 +22,27 @@ def dot_product(xs, ys):
     return total
 
 
+@_HAND
+def running_sums(xs):
+    """In two passes: sums of chunks, one a thread, then each chunk from where the chunks before it end."""
+    chunks = numba.get_num_threads()
+    each = (xs.size + chunks - 1) // chunks
+    starts, found = np.zeros(chunks + 1, xs.dtype), np.empty_like(xs)
+    for chunk in numba.prange(chunks):
+        total = xs[0] * 0
+        for i in range(chunk * each, min((chunk + 1) * each, xs.size)):
+            total += xs[i]
+        starts[chunk + 1] = total
+    for chunk in range(chunks):
+        starts[chunk + 1] += starts[chunk]
+    for chunk in numba.prange(chunks):
+        total = starts[chunk]
+        for i in range(chunk * each, min((chunk + 1) * each, xs.size)):
+            total += xs[i]
+            found[i] = total
+    return found
+
+
 @numba.njit(fastmath=True)
 def _normal(x):
     turn = 1 / (1 + 0.2316419 * abs(x))

@@ -1,0 +1,98 @@
+"""First calls: what a program takes in a fresh process, with an empty build cache and with one that has its library.
+
+`python -m workbench.commands.bench.accelerate.first_calls NAME THREADS` is such a process: it calls the program with
+inputs of a few elements, again and again, and prints a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from workbench.backends.build_cache import counters
+from workbench.commands.bench.accelerate.measure import BACKEND
+from workbench.commands.bench.accelerate.results import FirstCalls
+from workbench.commands.bench.accelerate.row import Call, ProgramRow
+from workbench.commands.bench.accelerate.rows import THESIS
+from workbench.errors import RunError
+
+MOST_PROCESSES = 3  # of a kind for each program: they take seconds each
+_LATER = 200  # calls at most
+_SECONDS = 0.5  # of later calls, about
+_LAST_LINES = 3  # of what a process printed that failed
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTimes:
+    """Of one process: seconds of its first call beside a run, of a later call, and how many files it compiled."""
+
+    first: float
+    later: float
+    compiled: int
+
+
+def first_calls(rows: tuple[ProgramRow, ...], threads: int, processes: int) -> Iterator[FirstCalls]:
+    """Of each row in turn, by so many processes of each kind. RunError if one fails."""
+    for row in rows:
+        found = FirstCalls(row.name, row.title)
+        for _ in range(processes):
+            with tempfile.TemporaryDirectory(prefix="stencil-workbench-") as folder:
+                cold, warm = (_asked(row.name, threads, Path(folder)) for _ in range(2))
+            found = replace(
+                found,
+                cold=(*found.cold, cold.first),
+                warm=(*found.warm, warm.first),
+                later=(*found.later, warm.later),
+                compiled=(max(found.compiled[0], cold.compiled), max(found.compiled[1], warm.compiled)),
+            )
+        yield found
+
+
+def _asked(name: str, threads: int, cache: Path) -> ProcessTimes:
+    """What a fresh process says."""
+    command = [sys.executable, "-m", "workbench.commands.bench.accelerate.first_calls", name, str(threads)]
+    environ = {**os.environ, "WORKBENCH_CACHE": str(cache)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
+        raise RunError(
+            f"a process that calls {name} ended with {done.returncode}: {said}",
+            advice="Leave out first_calls by --only.",
+        )
+    return ProcessTimes(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def timed_calls(call: Call, clock: Callable[[], float] = time.perf_counter) -> ProcessTimes:
+    """Call again and again; a later call is the median of many. clock: seconds that only grow."""
+
+    def seconds() -> float:
+        begin = clock()
+        call()
+        return clock() - begin
+
+    first, before = seconds(), counters().compiled
+    later = [seconds()]
+    while len(later) < _LATER and sum(later) < _SECONDS:
+        later.append(seconds())
+    usual = median(later)
+    return ProcessTimes(max(0.0, first - usual), usual, before)
+
+
+def main(arguments: list[str]) -> None:
+    """Print what `timed_calls` finds of a program. arguments: its name, threads. KeyError for another name."""
+    name, threads = arguments
+    case = {row.name: row for row in THESIS}[name].case("small")
+    found = timed_calls(lambda: case.ours(backend=BACKEND, threads=int(threads)))
+    print(json.dumps(asdict(found)))  # noqa: T201  # for the process that asked
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
+from workbench.backends.compile_pool import keep_compilers_in_group
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
@@ -139,6 +140,7 @@ def main(arguments: list[str]) -> None:
     """Answer until there is nothing more to read. arguments: contender, problem, dtype, threads."""
     name, problem, dtype, threads = arguments
     _use_processors(int(threads))
+    keep_compilers_in_group()  # which is killed whole where there is no time left
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     worker = Worker(problem_named(problem), name, dtype, int(threads))

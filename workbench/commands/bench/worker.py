@@ -42,7 +42,8 @@ class OurMarch:
         values: dict[str, Any] = dict(zip(self._names, arrays, strict=True))
         self._simulation = machine.simulate(backend=runs.backend, threads=threads, schedule=runs.schedule, **values)
         on_host = runs.backend == "openmp"  # of which the model knows the caches
-        self.figures = _figures(self._simulation.compiled.plan, arrays[0].shape, threads, on_host=on_host)
+        plan = self._simulation.compiled.plan
+        self.figures = {"schedule": plan.schedule, **_figures(plan, arrays[0].shape, threads, on_host=on_host)}
 
     def advance(self, steps: int) -> None:
         """Run, without a line of progress."""

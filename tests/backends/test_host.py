@@ -99,6 +99,18 @@ def test_a_measured_rate_above_a_ceiling_replaces_it(tmp_path, monkeypatch):
     assert host.last_figures(cache).levels == levels  # what was reached once is no forecast
 
 
+def test_another_cache_is_told_what_this_one_knows(tmp_path, monkeypatch):
+    known, other = BuildCache(tmp_path / "known"), BuildCache(tmp_path / "other")
+    monkeypatch.setattr(host, "default_cache", lambda: known)
+    host.hand_on_figures(other)
+    assert host.measured_figures(other) is None
+    best, last = (HostFigures(bandwidth, 1.0, "", (CacheLevel(8192, bandwidth),)) for bandwidth in (3.0, 2.0))
+    host._keep(best, last, known)
+    host.hand_on_figures(other)
+    assert host.measured_figures(other).bandwidth == 3.0
+    assert host.last_figures(other).bandwidth == 2.0
+
+
 @pytest.mark.parametrize(("load", "lost"), [(1e3, 0.0), (0.0, 0.5)])
 def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, monkeypatch, load, lost):
     cache = BuildCache(tmp_path)

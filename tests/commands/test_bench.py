@@ -24,8 +24,10 @@ from workbench.commands.bench.contenders import CONTENDERS, Absent, chosen
 from workbench.commands.bench.page import headline, page
 from workbench.commands.bench.problems import PROBLEMS, problem_named
 from workbench.commands.bench.results import Agreement, BenchResults, ContenderResult, Ratio
+from workbench.errors import RunError
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = ("stepwise", "diamond", "auto")  # on CPUs
 
 
 @pytest.fixture(autouse=True)
@@ -34,11 +36,22 @@ def quick_ceilings(monkeypatch):
     measure_ceilings_quickly(monkeypatch)
 
 
+# The command where nothing but NumPy is installed, whatever is: each contender's own process imports what it needs.
+ALONE = """
+import sys
+from importlib import util
+from workbench.cli import main
+found = util.find_spec
+util.find_spec = lambda name, *more: None if name in ("numba", "jax", "halide", "torch") else found(name, *more)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Heat on few cells by both of our schedules and NumPy: what was printed, the figures, the page."""
+    """Heat on few cells by our schedules and NumPy, all that is here: what was printed, the figures, the page."""
     folder = tmp_path_factory.mktemp("bench")
-    command = [sys.executable, "-m", "workbench", "bench", "heat2d", "--shape", "256x200", "--only", "workbench,numpy"]
+    command = [sys.executable, "-c", ALONE, "bench", "heat2d", "--shape", "256x200"]
     command += ["--rounds", "3", "--seconds", "0.01", "--sizes", "1", "--threads", "2"]
     command += ["--json", "figures.json", "-o", "report.html"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""}
@@ -50,15 +63,40 @@ def measured(tmp_path_factory):
 def test_contenders_start_alike_and_end_alike(measured):
     said, figures, shown = measured
     entries = {entry["name"]: entry for entry in figures["entries"]}
-    assert set(entries) == {"stepwise", "diamond", "numpy"}
-    for name in ("stepwise", "diamond"):
+    assert set(entries) == {*OURS, "numpy"}
+    for name in OURS:
         assert entries[name]["agreement"] == {"other": "NumPy", "steps": 10, "deviation": 0.0, "bit_equal": True}
         # No order of the two: each is one start of a process, and a busy machine adds more than a compiler takes.
         assert entries[name]["first_seconds"] > 0
         assert entries[name]["cold_seconds"] > 0
     assert entries["numpy"]["cold_seconds"] is None
-    assert said.count("bit-equal to NumPy after 10 steps") == 2
-    assert shown.count("bit-equal") >= 4
+    assert said.count("bit-equal to NumPy after 10 steps") == 3
+    assert shown.count("bit-equal") >= 6
+
+
+def test_auto_says_which_schedule_it_took(measured):
+    said, figures, shown = measured
+    took = {entry["name"]: entry["schedule"] for entry in figures["entries"]}
+    assert (took["stepwise"], took["diamond"], took["numpy"]) == ("stepwise", "diamond", "")
+    assert took["auto"] in ("stepwise", "diamond")
+    assert f"workbench, auto ({took['auto']})" in said
+    assert f"workbench, auto ({took['auto']})" in shown
+    assert "takes a schedule for each size anew" in shown
+
+
+def test_report_names_what_was_not_there_and_why(measured):
+    said, figures, shown = measured
+    absent = {row["name"]: row for row in figures["absent"]}
+    assert set(absent) == {"cuda", "diamondtorre", "numba", "jax", "halide", "torch"}
+    for name in ("numba", "jax", "halide", "torch"):
+        assert absent[name]["reason"] == "not installed"
+        assert absent[name]["advice"].endswith(f"-m pip install {name}")
+    assert absent["diamondtorre"]["reason"] == absent["cuda"]["reason"] != ""
+    for row in absent.values():
+        assert f"  {row['label']}: {row['reason']}" in said
+        assert escape(row["advice"]) in shown
+    names = "workbench, GPU; workbench, GPU, diamondtorre; Numba; JAX; Halide; torch.compile"
+    assert f"Without figures here: {names}. Why, and what to do about it, stands at the end." in shown
 
 
 def test_ratios_are_those_inside_a_round(measured):
@@ -67,7 +105,7 @@ def test_ratios_are_those_inside_a_round(measured):
     assert figures["rounds_done"] == len(figures["copies"]) == 3
     assert all(len(each) == 3 for each in rates.values())
     base = figures["compared"]
-    assert base == max(("stepwise", "diamond"), key=lambda name: median(rates[name]))
+    assert base == max(OURS, key=lambda name: median(rates[name]))
     for name, ratio in figures["ratios"].items():
         assert ratio["median"] == pytest.approx(median(a / b for a, b in zip(rates[base], rates[name], strict=True)))
     shares = figures["bandwidth_shares"]["numpy"]["median"]
@@ -78,7 +116,7 @@ def test_every_schedule_is_predicted_from_the_ceilings_of_its_rounds(measured):
     _, figures, shown = measured
     rates = {entry["name"]: entry["rates"] for entry in figures["entries"]}
     needs = {entry["name"]: entry["model"]["needs"] for entry in figures["entries"] if entry["model"]}
-    assert set(needs) == set(figures["predictions"]) == {"stepwise", "diamond"}
+    assert set(needs) == set(figures["predictions"]) == set(OURS)
     ratios = []
     for ceilings, rate in zip(figures["ceilings"], rates["stepwise"], strict=True):
         near, second = ceilings["levels"][0]["bandwidth"], ceilings["levels"]
@@ -191,6 +229,17 @@ def test_a_contender_whose_process_fails_is_out(worker, said, monkeypatch, tmp_p
     assert escape(said) in (tmp_path / "r.html").read_text()
 
 
+def test_memory_is_that_of_all_and_of_the_one_at_work(monkeypatch):
+    """Each keeps two arrays of a field, and the one that computes has four beside them; of f32 here."""
+    problem, workload = problem_named("wave3d"), measure.Workload((64, 64, 64), "f32", 1, 2, 0.005, 0)
+    needed = (3 * 2 + 4) * 2 * 64**3 * 4
+    monkeypatch.setattr(measure, "bytes_available", lambda: needed)
+    measure._check_memory(problem, workload, 3)
+    monkeypatch.setattr(measure, "bytes_available", lambda: needed - 1)
+    with pytest.raises(RunError, match=r"3 contenders of wave3d with 64 x 64 x 64 cells need about 21 MB"):
+        measure._check_memory(problem, workload, 3)
+
+
 def test_a_contender_that_computes_something_else_is_out(monkeypatch):
     problem = problem_named("heat2d")
     workload = measure.Workload((32, 32), "f64", 1, 2, 0.005, 0)
@@ -234,8 +283,26 @@ def test_a_contender_without_time_is_out_and_the_others_go_on(monkeypatch):
     assert results.cut == ()
 
 
+def test_a_schedule_that_is_refused_is_named_with_the_reason(monkeypatch):
+    asked, why = crew.CrewProcess.ask, "schedule 'diamond' cannot run: dt needs the maximum of v over all cells, line 7"
+
+    def ask(self, do, **more):
+        if self.row.name == "reference":
+            raise crew.ContenderError(why, refused=True)
+        return asked(self, do, **more)
+
+    monkeypatch.setattr(crew.CrewProcess, "ask", ask)
+    said = []
+    results = numpy_beside_the_interpreter(TimeBudget(300.0), 2, 0, said)
+    assert [(row.name, row.reason) for row in results.absent] == [("reference", f"cannot run: {why}")]
+    assert f"  workbench, interpreter cannot run: {why}" in said
+    assert "Without figures here: workbench, interpreter. Why" in page(results)
+    assert escape(why) in page(results)
+
+
 def test_where_all_contenders_are_late_the_advice_is_more_time(monkeypatch):
     monkeypatch.setattr(TimeBudget, "share", lambda self, end, waiting, **others: 0.0)
+    monkeypatch.setattr(measure, "Ceilings", lambda *given: pytest.fail("the machine is measured for nobody"))
     results = numpy_beside_the_interpreter(TimeBudget(300.0), 2, 0, [])
     assert headline(results).startswith("Nothing was measured: no round was finished. Use a larger --budget")
     assert all(row.late for row in results.absent)
@@ -296,7 +363,7 @@ def test_ours_are_compared_with_the_fastest_of_the_others():
 
 
 def test_only_takes_ours_by_one_word():
-    assert [row.name for row in chosen(("workbench", "numba"))] == ["stepwise", "diamond", "cuda", "numba"]
+    assert [row.name for row in chosen(("workbench", "numba"))] == [*OURS, "cuda", "diamondtorre", "numba"]
     assert "reference" not in [row.name for row in chosen(())]
     assert [row.name for row in chosen(("reference",))] == ["reference"]
 

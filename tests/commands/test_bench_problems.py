@@ -5,8 +5,9 @@ import pytest
 
 from workbench.commands.bench.contenders import CONTENDERS, Ours, absence
 from workbench.commands.bench.peers.arrays import NumpyMarch
-from workbench.commands.bench.problems import PROBLEMS
-from workbench.commands.bench.worker import build
+from workbench.commands.bench.problems import PROBLEMS, problem_named
+from workbench.commands.bench.worker import OurMarch, build
+from workbench.errors import PlanError
 from workbench.graph.types import storage_type
 from workbench.run.progress import silent
 
@@ -43,6 +44,27 @@ def test_the_cell_says_what_the_arrays_say(problem):
         else:
             assert np.array_equal(found, wanted)
         assert not np.array_equal(first, wanted)
+
+
+def test_towers_compute_the_same():
+    """By the simulator, where there is no device for the contender."""
+    problem = problem_named("wave3d")
+    march = OurMarch(problem, Ours("cuda-sim", "diamondtorre"), "f32", arrays_of(problem, "f32"), 1)
+    assert march.figures["schedule"] == "diamondtorre"
+    march.advance(STEPS)
+    for found, wanted in zip(march.fields(), by_numpy(problem, "f32"), strict=True):
+        assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("name", "why"), [("wave3d-8", ""), ("heat2d", "2 axes"), ("maxwell3d", "loops")])
+def test_towers_take_waves_and_say_why_they_do_not_take_others(name, why):
+    problem = problem_named(name)
+    machine = problem.machine(problem.dtype).with_choices(schedule="diamondtorre")
+    if not why:
+        assert machine.plan("cuda").schedule == "diamondtorre"
+        return
+    with pytest.raises(PlanError, match=f"schedule 'diamondtorre' cannot run several steps together.*{why}"):
+        machine.plan("cuda")
 
 
 @pytest.mark.parametrize("other", OTHERS)

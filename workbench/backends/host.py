@@ -89,6 +89,13 @@ def last_figures(cache: BuildCache | None = None) -> HostFigures | None:
             return None
 
 
+def hand_on_figures(to: BuildCache) -> None:
+    """Let another cache know what the user's one knows of this machine, so that "auto" takes the same there."""
+    note = default_cache().read_note(_note_name(available_threads()))
+    if note is not None:
+        to.write_note(_note_name(available_threads()), note)
+
+
 def _read(note: object, label: str) -> HostFigures | None:
     match note:
         case {"bandwidth": float(bandwidth), "flops": float(flops), "levels": list(rows), **further} if (

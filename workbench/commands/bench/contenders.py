@@ -53,7 +53,9 @@ class Absent:
 CONTENDERS: tuple[Contender, ...] = (
     Contender("stepwise", "workbench, stepwise", Ours("openmp", "stepwise")),
     Contender("diamond", "workbench, diamond", Ours("openmp", "diamond")),
+    Contender("auto", "workbench, auto", Ours("openmp", "auto")),
     Contender("cuda", "workbench, GPU", Ours("cuda", "stepwise")),
+    Contender("diamondtorre", "workbench, GPU, diamondtorre", Ours("cuda", "diamondtorre")),
     Contender("reference", "workbench, interpreter", Ours("reference", "stepwise"), usual=False),
     Contender("numpy", "NumPy", Theirs("numpy", "numpy", "numpy")),
     Contender("numba", "Numba", Theirs("numba", "numba", "kernels")),

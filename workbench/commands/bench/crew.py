@@ -22,6 +22,7 @@ from workbench.commands.bench.contenders import Contender
 PATIENCE_SECONDS = 300.0  # for one answer
 _WORKER = "workbench.commands.bench.worker"
 _LAST_LINES = 3  # of what a process printed, where it ended without an answer
+_ENDING_SECONDS = 5.0  # that such a process may still take to end
 # Idle threads of other systems must sleep, or they take the processor from the one that is measured.
 _THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "HL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CACHES = ("NUMBA_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR")
@@ -118,15 +119,22 @@ class CrewProcess:
         try:
             self._process.wait(timeout=0.5)
         except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, and not yet waited for
-            self._process.wait()
+            self._kill()
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._errors.close()
 
+    def _kill(self) -> int:
+        """The process and its compilers, at once; the status with which it ended."""
+        os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, and not yet waited for
+        return self._process.wait()
+
     def _last_words(self) -> str:
         """How it ended, and the last lines that it printed."""
-        status = self._process.wait()
+        try:
+            status = self._process.wait(timeout=_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            status = self._kill()
         self._errors.seek(0)
         lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
         how = f"ended by signal {-status}" if status < 0 else f"ended with status {status}"

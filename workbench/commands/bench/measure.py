@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy as np
 
 from workbench.amounts import bytes_text, counted, scaled, seconds_text, span_text
 from workbench.backends.base import Array
-from workbench.backends.host import Ceilings
+from workbench.backends.build_cache import BuildCache
+from workbench.backends.host import Ceilings, hand_on_figures
 from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, TimeBudget
 from workbench.commands.bench.contenders import MORE_TIME, Absent, Contender, Ours, absence, version
 from workbench.commands.bench.crew import ContenderError, Crew, CrewProcess
@@ -36,7 +37,7 @@ _SMALL_ROUNDS, _SMALL_SECONDS = 3, 0.15  # of the smaller sizes
 _LONG_BUILD = 5.0  # seconds; a longer one was for the most part the first use of a library
 _LEAST_CELLS = 1 << 13
 _LEAST_EXTENT = 16
-_ARRAYS = 3  # of a field that a contender has, about
+_KEPT, _AT_WORK = 2, 4  # arrays of a field that each contender keeps, and that the one at work has beside them, about
 Say = Callable[[str], None]
 
 
@@ -140,7 +141,8 @@ class Bench:
     def _first_result(self, crew: Crew, row: Contender) -> None:
         entry = ContenderResult(row.name, row.label, version(row), isinstance(row.runs, Ours))
         cache = crew.folder / f"cache-{row.name}" if entry.ours else None
-        if entry.ours:
+        if cache is not None:
+            hand_on_figures(BuildCache(cache))
             with crew.process(row, cache=cache) as member:
                 answer = member.ask("open", within=self._within(), shape=self._workload.shape)
                 cold = time.perf_counter() - member.began - answer["start_seconds"]
@@ -150,7 +152,9 @@ class Bench:
         first = time.perf_counter() - member.began - answer["start_seconds"]
         entry = replace(
             entry,
+            label=_label(row, answer),
             first_seconds=first,
+            schedule=answer.get("schedule", ""),
             bytes_moved=answer.get("bytes", 0.0),
             operations=answer.get("operations", 0.0),
             model=Model.read(answer["model"]) if "model" in answer else None,
@@ -158,7 +162,7 @@ class Bench:
         self._build_seconds[row.name] = answer["seconds"]
         self.results = self.results.with_entry(entry)
         cold = f", cold {seconds_text(entry.cold_seconds)}" if entry.cold_seconds is not None else ""
-        self._say(f"  {row.label} {entry.version}: first result after {seconds_text(first)}{cold}")
+        self._say(f"  {entry.label} {entry.version}: first result after {seconds_text(first)}{cold}")
 
     def _within(self) -> float:
         """Seconds until an answer must be there."""
@@ -169,7 +173,7 @@ class Bench:
         member = self._members.pop(row.name, None)
         if member is not None:
             member.end()
-        reason = f"{'cannot be' if error.refused else 'failed'}: {str(error).strip()}"
+        reason = f"{'cannot run' if error.refused else 'failed'}: {str(error).strip()}"
         advice = ""
         if error.late:
             reason = f"cut by the time budget of {seconds_text(self._budget.seconds)}: {error}"
@@ -225,6 +229,8 @@ class Bench:
     # ---- rounds
 
     def _rounds(self) -> None:
+        if not self._members:
+            return
         workload = self._workload
         cells = int(np.prod(workload.shape, dtype=np.int64))
         steps: dict[str, int] = {}
@@ -322,6 +328,12 @@ class Bench:
         return count * one
 
 
+def _label(row: Contender, answer: Mapping[str, Any]) -> str:
+    """A contender's label, with the schedule that ran where its row leaves it open."""
+    is_open = isinstance(row.runs, Ours) and row.runs.schedule == "auto"
+    return f"{row.label} ({answer['schedule']})" if is_open else row.label
+
+
 def compare(model: Array, other: Array, name: str) -> Agreement:
     """How far `other` is from `model`, the contender called `name`. Values that are not numbers are infinitely far."""
     equal = bool(np.array_equal(model.view(f"u{model.itemsize}"), other.view(f"u{other.itemsize}")))
@@ -361,7 +373,8 @@ def _round_text(results: BenchResults, number: int, left: float) -> str:
 def _check_memory(problem: Problem, workload: Workload, contenders: int) -> None:
     cells = int(np.prod(workload.shape, dtype=object))
     fields = len(problem.machine(workload.dtype).graph.fields)
-    needed = contenders * _ARRAYS * fields * cells * storage_type(workload.dtype).itemsize
+    arrays = (contenders * _KEPT + _AT_WORK) * fields
+    needed = arrays * cells * storage_type(workload.dtype).itemsize
     available = bytes_available()
     if available is not None and needed > available:
         raise RunError(

@@ -90,6 +90,9 @@ def _speed(results: BenchResults) -> Section:
         )
     if results.cut:
         paragraphs.append(f"{cut_text(results)}; this is what was measured until then.")
+    if results.absent:
+        gone = "; ".join(absent.label for absent in results.absent)
+        paragraphs.append(f"Without figures here: {gone}. Why, and what to do about it, stands at the end.")
     if not results.done:
         return Section("Speed", tuple(paragraphs))
     base = results.base
@@ -214,6 +217,8 @@ def _sizes(results: BenchResults) -> Section:
         for e in results.ranking
     )
     caption = "Rates at smaller sizes, medians of three interleaved rounds of a fraction of a second."
+    if any(entry.name == "auto" for entry in results.ranking):
+        caption += " “auto” takes a schedule for each size anew; its label has that of the largest."
     return Section("Sizes", tables=(ReportTable(head, rows),), figures=(Figure(svg, caption),))
 
 

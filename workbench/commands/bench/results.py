@@ -50,8 +50,8 @@ class ContenderResult:
     """One contender. rates: one a whole round.
 
     first_seconds: from the start of its process to the first step done, without the start's values; cold_seconds: the
-    same with an empty build cache, of ours alone. bytes_moved, operations: of an update, by our plan. model: what an
-    update of ours on CPUs needs; None of others.
+    same with an empty build cache, of ours alone. schedule: that of our plan, which "auto" took. bytes_moved,
+    operations: of an update, by our plan. model: what an update of ours on CPUs needs; None of others.
     """
 
     name: str
@@ -63,6 +63,7 @@ class ContenderResult:
     first_seconds: float | None = None
     cold_seconds: float | None = None
     agreement: Agreement | None = None
+    schedule: str = ""
     bytes_moved: float = 0.0
     operations: float = 0.0
     model: Model | None = None

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
+from workbench.backends.compile_pool import keep_compilers_in_group
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
@@ -42,7 +43,8 @@ class OurMarch:
         values: dict[str, Any] = dict(zip(self._names, arrays, strict=True))
         self._simulation = machine.simulate(backend=runs.backend, threads=threads, schedule=runs.schedule, **values)
         on_host = runs.backend == "openmp"  # of which the model knows the caches
-        self.figures = _figures(self._simulation.compiled.plan, arrays[0].shape, threads, on_host=on_host)
+        plan = self._simulation.compiled.plan
+        self.figures = {"schedule": plan.schedule, **_figures(plan, arrays[0].shape, threads, on_host=on_host)}
 
     def advance(self, steps: int) -> None:
         """Run, without a line of progress."""
@@ -139,6 +141,7 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Answer until there is nothing more to read. arguments: contender, problem, dtype, threads."""
     name, problem, dtype, threads = arguments
+    keep_compilers_in_group()  # which is killed whole where there is no time left
     with processors_of(int(threads)):
         _answer_all(name, problem, dtype, int(threads))
 

@@ -92,8 +92,8 @@ def test_the_table_stands_behind_the_slots_and_says_what_each_word_waits_for():
 
 def test_words_are_computed_where_what_they_need_is_there():
     text = render_openmp(planned(STAGED, preset="as_manifest")).text
-    meetings = text.split("static void run_step(", 1)[1].split("\n}\n")[0].split("meet(team")
-    called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in meetings]
+    phases = text.split("static void run_step(", 1)[1].split("\n}\n")[0].split("barrier(team")
+    called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in phases]
     called = [names for names in called if names]
     assert next(names for names in called if "reduce_partials" in names) == ["reduce_partials", "uniforms_step_1"]
     assert called[-1] == ["uniforms_step_0", "end_step"]  # for t changes

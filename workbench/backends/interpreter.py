@@ -213,7 +213,7 @@ class Evaluation:
                 return self.number(node.operands[0])
 
     def _begin(self, index: int, box: Box | None) -> None:
-        """Where many wait already, compute all that a value is made of, what others need first, so that none waits."""
+        """At some levels of recursion compute all that a value is made of, in node order: recursion stays low."""
         self._depth += 1
         if self._depth % _DEEP:
             return

@@ -1,4 +1,4 @@
-// The threads of one block: run them, let them meet at barriers and in warps, say which of them never came.
+// The threads of one block: run them, let them wait at barriers and in warps, say which of them never came.
 #pragma once
 
 #include "checks.h"

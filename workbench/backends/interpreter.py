@@ -260,7 +260,7 @@ class Evaluation:
         """The folds of parts of lines, on the whole domain."""
         values, *places = self.nodes[index].operands
         segments, count = self.extents_of(values)
-        nothing = np.zeros(segments, np.int64)  # a line without cells has parts without cells, which nobody tells
+        nothing = np.zeros(segments, np.int64)  # a line without cells has parts without cells, which no value tells
         starts, lengths = (self.on_domain(place) if count else nothing for place in places)
         return folded_parts(
             self.nodes, index, lambda low, high: self.local(values, ((low, high), (0, count))), starts, lengths, count

@@ -129,7 +129,7 @@ class _Follower:
 
     def _close(self, slot: int) -> None:
         life = self.open.pop(slot, None)
-        # A field that is overwritten before anybody has read it held nothing of interest.
+        # A field that is overwritten before it was read held nothing of interest.
         if life is not None and (life.first >= 0 or life.last >= 0):
             self.found.append(Lifetime(slot, life.node, life.name, life.first, life.last))
 

@@ -13,9 +13,9 @@ SHORT_TURN = 0.001  # seconds
 
 
 class Meanwhile:
-    """A setting of the whole process that is another while anybody wants it; the last who goes puts it back.
+    """A setting of the whole process that is changed while it is wanted; the last `wanted` to end restores it.
 
-    Who changes it in between keeps theirs.
+    A value that was set by others in between is kept.
     """
 
     def __init__(

@@ -140,8 +140,8 @@ def _measured(besides: str = "") -> list[int]:
 def _wait_for_stop(groups: list[int]) -> None:
     """Wait until the leaders stand still; to be called while registering, for which they may be waiting themselves.
 
-    A process that is woken by the end of a registration before its own stop would take the registry along, and whoever
-    wants it would wait for the end of the measurement, if not for ever. Where the system does not tell, nobody waits.
+    A process that is woken by the end of a registration before its own stop would keep the registry locked, and others
+    would wait for it until the measurement ends, if not for ever. Where the system does not tell, this does not wait.
     """
     end = time.monotonic() + _STOPPING
     while sys.platform == "linux" and groups and time.monotonic() < end:

@@ -7,6 +7,7 @@ from tests.kit.tracked import ROOT, tracked_texts
 from workbench import pipeline
 from workbench.frontend.boundaries import Kind
 from workbench.graph.operators import OPERATORS
+from workbench.planning.tunables import Section
 
 SEMANTICS = (ROOT / "workbench" / "SEMANTICS.md").read_text(encoding="utf-8")
 CITED = re.compile(r"[Ss]emantics\W{0,3}\s(?:§§?\s?)(\d+)(?:(?:,| and|-) ?§?(\d+))?")
@@ -124,6 +125,14 @@ def words_of(literal):
 def test_the_semantics_has_a_row_for_every_boundary_rule():
     rows = set(re.findall(r'^  \| `"?(\w+)', SEMANTICS, re.MULTILINE))
     assert set(words_of(Kind)) - {"undefined"} <= rows
+
+
+def test_semantics_and_formats_name_every_section_of_a_genome():
+    sections = [word for word in get_args(Section) if word]
+    told = re.search(r"^- A genome is `v2-.*?(?=^- )", SEMANTICS, re.MULTILINE | re.DOTALL)[0]
+    assert re.findall(r"\b([A-Z]) \(", told) == sections
+    formats = (ROOT / "workbench" / "FORMATS.md").read_text(encoding="utf-8")
+    assert re.findall(r"'([A-Z])'", re.search(r"^    section = .*$", formats, re.MULTILINE)[0]) == sections
 
 
 def test_the_glossary_is_in_order_and_says_each_term_once():

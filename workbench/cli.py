@@ -228,7 +228,7 @@ def _large_run(parsed: argparse.Namespace) -> int:
 
 
 def _say(line: str) -> None:
-    """Print a line at once, so that whoever waits sees how far it is."""
+    """Print a line at once, so that a reader sees how far it is."""
     print(line, flush=True)
 
 

@@ -67,7 +67,7 @@ class StencilError(Exception):
         return self
 
     def belonging(self, origin: str) -> Self:
-        """Say whose line it is, if there is a line and nobody has said so; returns the same error, to be raised."""
+        """Say whose line it is, if there is a line and it was not said before; returns the same error, to be raised."""
         if self.line is not None:
             self.origin = self.origin or origin
         return self

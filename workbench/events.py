@@ -1,4 +1,4 @@
-"""Events: frozen records of what happens while something long runs; listeners show them, nobody else needs them."""
+"""Events: frozen records of what happens while something long runs; listeners show them, nothing else needs them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RunEnd = Literal["done", "until", "stopped", "failed"]
 class Progress:
     """A run at a slice border: `steps` of `of` done (None: no end was named) after `seconds`, at `rate` steps/s.
 
-    paused: it goes on when somebody lets it, in a view or another thread.
+    paused: it goes on when a view or another thread lets it.
     """
 
     name: str
@@ -138,7 +138,7 @@ def subscribe(subscriber: Subscriber) -> Callable[[], None]:
 
 
 def publish(event: Event) -> None:
-    """Tell all subscribers. A subscriber that raises harms nobody else."""
+    """Tell all subscribers. A subscriber that raises does not harm the others."""
     with _lock:
         subscribers = tuple(_subscribers)
     for subscriber in subscribers:

@@ -19,7 +19,7 @@ _renewable: weakref.WeakSet[Renewable] = weakref.WeakSet()
 
 
 def forkable_lock() -> threading.Lock:
-    """A lock for a moment's work on what a module holds: nobody has it while the process is forked."""
+    """A lock for a moment's work on what a module holds: no thread has it while the process is forked."""
     lock = threading.Lock()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)

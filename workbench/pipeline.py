@@ -210,7 +210,7 @@ def compile_graph(
 
 
 def _warn_of_reference(selection: Selection) -> None:
-    """Once a process and reason: nobody asked for the interpreter, and a script shows no card that would say so."""
+    """Once a process and reason: the interpreter was not asked for, and a script shows no card that would say so."""
     advice = get_backend(SHOWN).availability().advice
     warn_user(
         f"this runs on the reference interpreter, which is right and slow: {selection.reason}. {advice.rstrip('.')}, "

@@ -1,4 +1,4 @@
-"""Unknown names: what is said of `workbench.NAME` where there is none: who has it, and what to write instead."""
+"""Unknown names: the message for a missing `workbench.NAME`: which object has it, and what to write instead."""
 
 import difflib
 

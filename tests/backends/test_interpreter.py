@@ -33,6 +33,7 @@ from workbench.graph import (
 )
 from workbench.graph.elementary import SEQUENCES
 from workbench.graph.operators import accepts
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import BOOL, F32, F64, I8, I32, I64, U8
 
 ONE_SIDED = (
@@ -77,7 +78,7 @@ def read_around(space, type_, sides, offsets):
         for axis in range(1, space.rank):
             ten = b.imm(10, type_, space) if not type_.is_float else b.imm(10.0, type_, space)
             position = b.arith("add", b.arith("multiply", position, ten), b.cast(b.index(axis), type_))
-        used = any(isinstance(rule, Prescribed | Fixed | Neumann) for pair in sides for rule in pair)
+        used = any(isinstance(rule, ValueRule) for pair in sides for rule in pair)
         extended = b.extend(b.load("u"), sides, [position] if used else [])
         for i, offset in enumerate(offsets):
             b.store(f"o{i}", b.shift(extended, offset))

@@ -16,7 +16,7 @@ from workbench.backends.march_rule import (
     ending_after,
     ending_before,
     holds,
-    next_stretch,
+    next_steps,
     watches,
 )
 from workbench.backends.openmp import OpenmpBackend
@@ -103,12 +103,12 @@ def march_by_rule(request, diagnostics, stop_at, depth=1):
     variants, listed, current = [], [], False
     ended = ending_before(request)
     while ended is None:
-        stretch = next_stretch(request, len(variants), diagnostics, depth)
-        assert 1 <= stretch.count <= depth
-        assert stretch.count == 1 or not stretch.observed
-        current = stretch.observed
-        variants += [int(stretch.observed) + 2 * stretch.listed] * stretch.count
-        if stretch.listed:
+        coming = next_steps(request, len(variants), diagnostics, depth)
+        assert 1 <= coming.count <= depth
+        assert coming.count == 1 or not coming.observed
+        current = coming.observed
+        variants += [int(coming.observed) + 2 * coming.listed] * coming.count
+        if coming.listed:
             listed.append(request.first_step + len(variants))
         if len(variants) == stop_at:
             request.stop.set()
@@ -155,11 +155,11 @@ def test_depth_changes_no_step():
         assert march_by_rule(request, diagnostics, -1, depth=seed % 7 + 1) == one, f"seed {seed}: {request}"
 
 
-def test_long_stretches_end_at_what_is_observed():
+def test_many_steps_end_at_what_is_observed():
     request = MarchRequest("step", 20, first_step=3, observe_every=5)
     counts = []
     while sum(counts) < 20:
-        counts.append(next_stretch(request, sum(counts), frozenset(), 100).count)
+        counts.append(next_steps(request, sum(counts), frozenset(), 100).count)
     assert counts == [1, 1, 4, 1, 4, 1, 4, 1, 2, 1]  # steps 4; 5; 6 to 9; 10; ...; 21 and 22; 23, the last one
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.kit.backend_agreement import bits, random_cells
+from tests.kit.uniform_divisions import functions, uniform_divisions
 from tests.programs import all_programs, dimension
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend
@@ -75,6 +76,41 @@ def test_hydro_divides_nothing_that_is_the_same_in_all_cells():
     assert words & read
 
 
+LOOP = """\
+__global__ void sweep(stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    const double c = read_global<double>(globals, 4);
+    for (Index i = first(shape); i < last(shape); ++i) {
+        const double u = u_array[i];
+        const double t1 = u / c + c * u / c;
+        const double half = static_cast<double>(c);
+        u_array[i] = (u + c) / half%s;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", 0), (" + c / u", 0), (" + 1.0 / half", 1), (" - u * (c * half / (c + 0x1p-1 /* 0.5 */))", 1), (" / half", 0)],
+)
+def test_a_division_of_uniform_values_in_a_loop_is_found(text, number):
+    ((name, body),) = functions(LOOP % text)
+    divisions, found = uniform_divisions(body)
+    assert name == "sweep"
+    assert divisions == 3 + text.count(" / ")
+    assert len(found) == number
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_no_loop_of_hydro_on_a_device_divides_what_is_the_same_in_all_cells(dim):
+    found = functions(render_cuda(hydro.machine(dim=dim).plan()).source.text)
+    loops = {name: uniform_divisions(body) for name, body in found if "for (" in body}
+    once = [uniform_divisions(body) for name, body in found if name.startswith("uniforms_")]
+    assert {name: lines for name, (_, lines) in loops.items() if lines} == {}
+    assert sum(count for count, _ in loops.values()) > 20
+    assert sum(len(lines) for _, lines in once) > 5  # which are those that loops would do
+
+
 def test_the_table_stands_behind_the_slots_and_says_what_each_word_waits_for():
     plan = planned(STAGED, preset="as_manifest")
     source = render_openmp(plan)
@@ -92,8 +128,8 @@ def test_the_table_stands_behind_the_slots_and_says_what_each_word_waits_for():
 
 def test_words_are_computed_where_what_they_need_is_there():
     text = render_openmp(planned(STAGED, preset="as_manifest")).text
-    meetings = text.split("static void run_step(", 1)[1].split("\n}\n")[0].split("meet(team")
-    called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in meetings]
+    phases = text.split("static void run_step(", 1)[1].split("\n}\n")[0].split("barrier(team")
+    called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in phases]
     called = [names for names in called if names]
     assert next(names for names in called if "reduce_partials" in names) == ["reduce_partials", "uniforms_step_1"]
     assert called[-1] == ["uniforms_step_0", "end_step"]  # for t changes

@@ -10,6 +10,8 @@ from workbench import cli
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.commands.compile import CompileRequest, compile_file
 from workbench.pipeline import simplify, trace
+from workbench.planning.exchange import to_json
+from workbench.planning.genome import genome_of
 
 HEAT = """\
 u = field("u", boundary={"x-": "reflect", "x+": fixed(1.0)})
@@ -56,6 +58,23 @@ def test_choices_change_the_plan(cell, tmp_path):
     made = compile_file(CompileRequest(cell, tmp_path / "out", genome=stored.genome))
     assert len(made.plan.main.plain.subkernels) == 2
     assert "v: Manifest" in (tmp_path / "out" / "plan.txt").read_text()
+
+
+@pytest.mark.parametrize("by", ["choices", "genome"])
+def test_the_command_line_takes_choices_a_genome_and_a_backend(by, cell, tmp_path, capsys):
+    chosen = wb.trace(HEAT, name="heat").annotate("v", "manifest").with_choices(block=1024)
+    file, told = tmp_path / "choices.json", ["compile", str(cell), "--backend", "cuda", "-o"]
+    file.write_text(to_json(chosen.choices))
+    assert cli.main([*told, str(tmp_path / "usual")]) == 0
+    assert "v_array" not in texts(tmp_path / "usual")["program.cu"]
+    assert "-DSTENCIL_BLOCK=1024" not in capsys.readouterr().out
+    given = {"choices": ["--choices", str(file)], "genome": ["--genome", chosen.genome]}[by]
+    assert cli.main([*told, str(tmp_path / "out"), *given]) == 0
+    made = texts(tmp_path / "out")
+    assert "v_array[cell] = " in made["program.cu"]
+    assert made["program.cu"] == chosen.source("cuda").text
+    assert made["genome.txt"] == f"{genome_of(chosen.plan('cuda'))}\n"
+    assert "-DSTENCIL_BLOCK=1024" in capsys.readouterr().out
 
 
 def test_the_command_compiles_the_text_where_it_lies(cell, tmp_path):

@@ -228,7 +228,7 @@ OF_CODE = (
     Fault("the last step of a compiled march is not observed", "march", "templates",
           "march.done + 1 == march.steps", "march.done == march.steps",
           "backends.test_march_rule:test_the_compiled_march_follows_the_rule"),
-    Fault("a long stretch runs over what is recorded", "march", "backends.march_rule",
+    Fault("a long batch runs over what is recorded", "march", "backends.march_rule",
           "before_listed = every - number % every if every > 0 else depth", "before_listed = depth",
           "backends.test_march_rule:test_depth_changes_no_step"),
     # -- sharing
@@ -275,7 +275,7 @@ OF_DEVICE_CODE = (
     Fault("a reverse scan on a device begins a run with its first cell", "device", "templates",
           "along == (reverse ? other.high - 1 : other.low)", "along == other.low", COLLECTIVES, DEVICE),
     Fault("threads do not wait for a tile", "device", "templates",
-          "meet();\n            for (int j = 0; j < cells; ++j) {\n                const int place",
+          "synchronize();\n            for (int j = 0; j < cells; ++j) {\n                const int place",
           "for (int j = 0; j < cells; ++j) {\n                const int place", COLLECTIVES, DEVICE),
     Fault("subtrees join what comes later to what comes before", "device", "templates",
           "values[last] = combine(left, right);", "values[last] = combine(right, left);",

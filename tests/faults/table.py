@@ -148,7 +148,7 @@ OF_PASSES = (
           "planning.test_stepwise:test_independent_loops_share_a_launch"),
     Fault("every step of a march is observed", "march", "backends.march_rule",
           "if listed or done + 1 == last or watches(request, diagnostics):", "if request.steps > 0:",
-          "backends.test_march_rule:test_long_stretches_end_at_what_is_observed"),
+          "backends.test_march_rule:test_many_steps_end_at_what_is_observed"),
     # -- rolling
     Fault("a value that others need rolls", "rolling", "planning.rolling",
           "return node not in self.kept and self.readers.get(node, set()) <= members",

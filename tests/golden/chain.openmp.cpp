@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_21fa574969bd1a53 {
+namespace plan_e44d32a337abe032 {
 
 // Outside of u
 struct outside_u {
@@ -114,25 +114,25 @@ static void run_step(Run<2>& run, int rank) {
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         const Tiles<2> tiles =
             cut_tiles(shape, together_step_0_grown, together_step_0_spread, together_step_0_cell_bytes, team.size, run.march.tile);
         share_or_leave(team, rank, 0, tiles.count(), [&](int64_t task) { together_step_0(run, rank, tiles[task]); });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_step_rotation)) return;
         lap(run, -1);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_21fa574969bd1a53
+}  // namespace plan_e44d32a337abe032
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_21fa574969bd1a53(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_e44d32a337abe032(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_21fa574969bd1a53;
+    using namespace stencil::plan_e44d32a337abe032;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

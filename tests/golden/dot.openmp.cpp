@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_002d2fe5ab41d090 {
+namespace plan_7868682c06b8ff91 {
 
 static STENCIL_PROCEDURE void sweep_main_0_product(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -66,7 +66,7 @@ static void run_main(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_main_rotation)) return;
         lap(run, 0);
         write_global(globals, 1, reduce_partials(shape, run.partials<double>(0), combine_add()));
@@ -79,12 +79,12 @@ static void run_main(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_002d2fe5ab41d090
+}  // namespace plan_7868682c06b8ff91
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_002d2fe5ab41d090(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_7868682c06b8ff91(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_002d2fe5ab41d090;
+    using namespace stencil::plan_7868682c06b8ff91;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

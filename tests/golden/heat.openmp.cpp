@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_d80e40977471ced8 {
+namespace plan_33e2483f072312e7 {
 
 // Outside of u
 struct outside_u {
@@ -67,7 +67,7 @@ static void run_step(Run<2>& run, int rank) {
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
@@ -79,19 +79,19 @@ static void run_step(Run<2>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_d80e40977471ced8
+}  // namespace plan_33e2483f072312e7
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_d80e40977471ced8(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_33e2483f072312e7(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_d80e40977471ced8;
+    using namespace stencil::plan_33e2483f072312e7;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_3d43c8b8488598e3 {
+namespace plan_71c98d08fef8fbb4 {
 
 // Outside of u
 struct outside_u {
@@ -67,7 +67,7 @@ static void run_step(Run<2>& run, int rank) {
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
         const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
@@ -79,7 +79,7 @@ static void run_step(Run<2>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
@@ -106,7 +106,7 @@ static void tile_run_step(Run<2>& run, int rank) {
                 fill_rows<outside_u>(shape, globals, array, array, block.first_row, block.last_row);
             });
         }
-        meet(team, [&] {
+        barrier(team, [&] {
             lap(run, 0);
             look_ahead(run, [&](unsigned char* globals) {
                 (void)globals;
@@ -136,7 +136,7 @@ static void tile_run_step(Run<2>& run, int rank) {
             });
         });
         const bool ends = band + 1 == bands;
-        meet(team, [&] {
+        barrier(team, [&] {
             if (pause_tiles(run, band) || !ends) return;
             memcpy(run.march.globals, run.globals_of(run.levels), size_t(run.march.block_bytes));
             end_step(run, run_step_rotation);
@@ -144,12 +144,12 @@ static void tile_run_step(Run<2>& run, int rank) {
         if (!run.running) return;
     }
 }
-}  // namespace plan_3d43c8b8488598e3
+}  // namespace plan_71c98d08fef8fbb4
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_3d43c8b8488598e3(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_71c98d08fef8fbb4(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_3d43c8b8488598e3;
+    using namespace stencil::plan_71c98d08fef8fbb4;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_458c0bfb60165acb {
+namespace plan_bd0cfaa53e54bbd8 {
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -43,18 +43,18 @@ static void run_step(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         lap(run, 0);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_458c0bfb60165acb
+}  // namespace plan_bd0cfaa53e54bbd8
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_458c0bfb60165acb(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_bd0cfaa53e54bbd8(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_458c0bfb60165acb;
+    using namespace stencil::plan_bd0cfaa53e54bbd8;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_cf4df0069bb02d79 {
+namespace plan_cbe4515f31224d20 {
 
 static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -62,7 +62,7 @@ static void run_step(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
@@ -74,18 +74,18 @@ static void run_step(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         lap(run, 1);
         end_step(run, run_step_rotation);
     });
 }
 
-}  // namespace plan_cf4df0069bb02d79
+}  // namespace plan_cbe4515f31224d20
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_cf4df0069bb02d79(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_cbe4515f31224d20(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_cf4df0069bb02d79;
+    using namespace stencil::plan_cbe4515f31224d20;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

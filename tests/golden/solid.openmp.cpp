@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_6be056dc625f6361 {
+namespace plan_bbe7420bf002bfad {
 
 // Outside of u
 struct outside_u {
@@ -107,7 +107,7 @@ static void run_step(Run<3>& run, int rank) {
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(0));
@@ -119,7 +119,7 @@ static void run_step(Run<3>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_step_rotation)) return;
         lap(run, 1);
         end_step(run, run_step_rotation);
@@ -142,7 +142,7 @@ static void run_step_observed(Run<3>& run, int rank) {
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 2); });
+    barrier(team, [&] { lap(run, 2); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
         const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(1));
@@ -156,7 +156,7 @@ static void run_step_observed(Run<3>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         if (leave_step(run, run_step_observed_rotation)) return;
         lap(run, 3);
         write_global(globals, 1, reduce_partials(shape, run.partials<double>(0), combine_add()));
@@ -169,12 +169,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_6be056dc625f6361
+}  // namespace plan_bbe7420bf002bfad
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_6be056dc625f6361(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_bbe7420bf002bfad(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_6be056dc625f6361;
+    using namespace stencil::plan_bbe7420bf002bfad;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_47ffc110aadeacd3 {
+namespace plan_47cc9701097adf85 {
 
 // The same in all cells, before a march
 static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
@@ -160,7 +160,7 @@ static void run_step(Run<1>& run, int rank) {
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 0); });
+    barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<1> grown = {{{1, 1}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
@@ -173,7 +173,7 @@ static void run_step(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] { lap(run, 3); });
+    barrier(team, [&] { lap(run, 3); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
@@ -186,7 +186,7 @@ static void run_step(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         lap(run, 4);
         end_step(run, run_step_rotation);
     });
@@ -219,7 +219,7 @@ static void run_step_observed(Run<1>& run, int rank) {
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [&] { lap(run, 5); });
+    barrier(team, [&] { lap(run, 5); });
     {
         static constexpr Margins<1> grown = {{{1, 1}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
@@ -232,7 +232,7 @@ static void run_step_observed(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] { lap(run, 8); });
+    barrier(team, [&] { lap(run, 8); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
@@ -245,7 +245,7 @@ static void run_step_observed(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] { lap(run, 9); });
+    barrier(team, [&] { lap(run, 9); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
         const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(2));
@@ -259,7 +259,7 @@ static void run_step_observed(Run<1>& run, int rank) {
             });
         });
     }
-    meet(team, [&] {
+    barrier(team, [&] {
         lap(run, 10);
         write_global(globals, 2, reduce_partials(shape, run.partials<double>(0), combine_add()));
         lap(run, 11);
@@ -271,12 +271,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_47ffc110aadeacd3
+}  // namespace plan_47cc9701097adf85
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_47ffc110aadeacd3(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_47cc9701097adf85(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_47ffc110aadeacd3;
+    using namespace stencil::plan_47cc9701097adf85;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

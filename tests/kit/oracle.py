@@ -29,7 +29,6 @@ from workbench.graph import (
     LoadSize,
     Loop,
     Mirror,
-    Neumann,
     Outflow,
     Periodic,
     Prescribed,
@@ -46,6 +45,7 @@ from workbench.graph import (
     Wall,
 )
 from workbench.graph.elementary import SEQUENCES
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import BOOL, F32, I64
 
 # -- arithmetic: bool, int and float of Python; a value is always one that its type holds -----------------------------
@@ -325,7 +325,7 @@ class Oracle:
         if not outside:
             return self.at(node.operands[0], index)
         for axis, rule in outside:
-            if isinstance(rule, Prescribed | Fixed | Neumann):
+            if isinstance(rule, ValueRule):
                 return self.by_value(node, sides, index, axis, rule)
         axis, rule = outside[0]
         return self.by_map(node, sides, index, axis, rule)

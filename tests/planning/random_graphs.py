@@ -18,6 +18,7 @@ from workbench.graph import (
     Static,
     grid_space,
 )
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import F32, F64, I32
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 
@@ -101,7 +102,7 @@ class _Kernel:
                 sides.append((Periodic(), Periodic()))
             else:
                 sides.append((self.rng.choice(maps[1:]), self.rng.choice(maps[1:])))
-        uses = any(isinstance(r, Prescribed | Fixed | Neumann) for pair in sides for r in pair)
+        uses = any(isinstance(r, ValueRule) for pair in sides for r in pair)
         operand = self.b.cast(self.b.index(self.space.rank - 1), self.type(value))
         if self.rng.random() < 0.5:
             operand = self.b.arith("multiply", operand, operand)

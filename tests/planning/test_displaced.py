@@ -26,6 +26,7 @@ from workbench.graph import (
     Static,
     grid_space,
 )
+from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import F64
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 from workbench.planning.displaced import share_displaced
@@ -54,7 +55,7 @@ def random_displaced(seed):
 
     def extended(value):
         sides = [(Periodic(), Periodic()) if rng.random() < 0.3 else rng.choices(maps[1:], k=2) for _ in space.axes]
-        uses = any(isinstance(r, Prescribed | Fixed | Neumann) for pair in sides for r in pair)
+        uses = any(isinstance(r, ValueRule) for pair in sides for r in pair)
         place = b.cast(b.index(0), F64)
         return b.extend(value, tuple(map(tuple, sides)), (b.arith("multiply", place, place),) if uses else ())
 

@@ -160,7 +160,7 @@ def paced(instance, pace):
     instance._paces = [pace] * len(instance._paces)
 
 
-def first_stretch(instance, steps=10_000, **more):
+def first_batch(instance, steps=10_000, **more):
     """Steps that ran together before the march looked at its time, of which there is none."""
     return instance.march(MarchRequest("step", steps, seconds=0.0, observe_last=False, **more)).steps
 
@@ -169,21 +169,21 @@ def test_as_many_steps_run_together_as_fit_into_the_limit():
     instance = program(HEAT, 2).instantiate((64, 64), 2)
     start_of(instance, np.random.default_rng(1))
     depth = instance.tiles[0].depth
-    assert first_stretch(instance) == 1  # nobody knows yet what a step takes
+    assert first_batch(instance) == 1  # what a step takes is not known yet
     paced(instance, 0.2 / 7.5)
-    assert first_stretch(instance) == 7
+    assert first_batch(instance) == 7
     assert instance._paces[0] < 0.2 / 7.5  # the seven were measured
     paced(instance, 1e-9)
-    assert first_stretch(instance) == depth
+    assert first_batch(instance) == depth
     paced(instance, 5.0)
-    assert first_stretch(instance) == 1
+    assert first_batch(instance) == 1
     paced(instance, 1e-9)
-    assert first_stretch(instance, steps=5) == 5
-    assert first_stretch(instance, first_step=8, observe_every=10) == 1
+    assert first_batch(instance, steps=5) == 5
+    assert first_batch(instance, first_step=8, observe_every=10) == 1
 
 
-def test_a_stretch_that_was_cut_short_does_not_count():
-    """Full stretches take less for each step: one of two steps before an observed one would keep the next ones low."""
+def test_a_batch_that_was_cut_short_does_not_count():
+    """Full batches take less for each step: one of two steps before an observed one would keep the next ones low."""
     instance = program(HEAT, 2).instantiate((64, 64), 2)
     start_of(instance, np.random.default_rng(1))
     paced(instance, 1e-9)
@@ -194,7 +194,7 @@ def test_a_stretch_that_was_cut_short_does_not_count():
     instance.march(MarchRequest("step", 5, observe_last=False))
     assert instance._paces == [1e-9]
     instance.tiles = sizes
-    assert first_stretch(instance) == instance.tiles[0].depth
+    assert first_batch(instance) == instance.tiles[0].depth
     assert instance._paces[0] > 1e-9
 
 
@@ -205,13 +205,13 @@ def test_time_in_which_others_have_the_processor_counts_less():
     instance.march(MarchRequest("step", 200))
     script = "sleep 0.1; kill -STOP $PPID; sleep 1; kill -CONT $PPID"
     stopper = subprocess.Popen(["sh", "-c", script])
-    stretches = []
+    batches = []
     while stopper.poll() is None:
         paced(instance, 1e-9)
         began = time.perf_counter()
-        steps = first_stretch(instance)
-        stretches.append((time.perf_counter() - began, instance._paces[0] * steps))
-    stopped = [(clock, counted) for clock, counted in stretches if clock >= 1.0]
+        steps = first_batch(instance)
+        batches.append((time.perf_counter() - began, instance._paces[0] * steps))
+    stopped = [(clock, counted) for clock, counted in batches if clock >= 1.0]
     assert stopped
     assert all(counted < 0.5 * clock for clock, counted in stopped)
 

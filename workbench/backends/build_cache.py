@@ -33,7 +33,7 @@ _POLL = 0.05  # seconds between two looks for a request to cancel
 
 
 class BuildCancelledError(BuildError):
-    """A build was stopped because nobody wants its result any more."""
+    """A build was stopped because its result is no longer wanted."""
 
     def __init__(self, name: str) -> None:
         """`name` is what was being compiled."""
@@ -135,7 +135,7 @@ class BuildCache:
         renew_when_forked(self)
 
     def renew_in_child(self) -> None:
-        """What other threads are making is made by nobody in a forked process."""
+        """What other threads are making is not made in a forked process, which lacks these threads."""
         self._flights, self._lock = {}, threading.Lock()
 
     def find(self, key: str) -> Entry | None:
@@ -197,7 +197,7 @@ class BuildCache:
         """The entry of `recipe`, made by `make` (artefact, report) if it is not there.
 
         Threads that ask for the same key at once share one `make`; processes do not wait for each other. An error of
-        `make` goes to all who wait, except that one who cancels stops nobody else.
+        `make` goes to all who wait, except that a thread that cancels does not stop the others.
         """
         while True:
             with self._lock:

@@ -19,8 +19,8 @@ def default_cache(environ: Mapping[str, str] = os.environ) -> BuildCache:
     """The user's cache: $WORKBENCH_CACHE or the system's cache folder; one object a folder in a process.
 
     A private temporary folder is used instead, and a warning says so once, when that folder cannot be written, when
-    its file system lets nothing be executed, or when it is somebody else's and $WORKBENCH_CACHE does not name it:
-    whoever owns it decides what this process executes.
+    its file system lets nothing be executed, or when it is another user's and $WORKBENCH_CACHE does not name it:
+    its owner decides what this process executes.
     """
     named = environ.get("WORKBENCH_CACHE", "")
     wanted = Path(named).expanduser().absolute() if named else _system_folder()
@@ -95,7 +95,7 @@ def _instead_of(wanted: Path, why: str) -> Path:
 
 
 def _private_folder(root: Path) -> Path | None:
-    """The user's folder there; None if it cannot be made, or somebody else made it."""
+    """The user's folder there; None if it cannot be made, or another user made it."""
     folder = root / f"stencil-workbench-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

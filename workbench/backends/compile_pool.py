@@ -143,7 +143,7 @@ _groups = _Groups()
 
 
 def keep_compilers_in_group() -> None:
-    """From now on compilers belong to this process' group; for one whose whole group somebody stops and ends."""
+    """From now on compilers belong to this process' group; for one whose whole group another process stops and ends."""
     _groups.own = False
 
 

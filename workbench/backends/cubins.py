@@ -86,7 +86,7 @@ class Cubins:
 
 
 def _content(store: BuildCache, key: str) -> bytes:
-    """The bytes of an entry; none if somebody has cleared the cache meanwhile."""
+    """The bytes of an entry; none if the cache was cleared meanwhile."""
     found = store.find(key)
     try:
         return found.path.read_bytes() if found else b""

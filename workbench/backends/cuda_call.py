@@ -1,4 +1,4 @@
-"""CUDA call: a program that runs once at each call, on arrays that lie on the device already, which nobody copies."""
+"""CUDA call: a program that runs once at each call, on arrays that lie on the device already, without copies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CudaCall(CudaInstance):
     """See `CallInstance`. The memory of fields is lent at each call; all else stays.
 
     A short call costs what the host asks of the device: for each result its memory, the launches, a number when it has
-    changed, and one wait at the end, with the Globals block if somebody needs it.
+    changed, and one wait at the end, with the Globals block if it is read.
     """
 
     on_device = True
@@ -55,7 +55,7 @@ class CudaCall(CudaInstance):
     def lend(self, name: str, values: Any) -> None:  # noqa: ANN401  # of NumPy or of CuPy
         """Let the field lie in an array of this device; one of the host or another device is sent there, once a call.
 
-        Whoever has made an array of CuPy has done so in the stream that is current in this thread.
+        An array of CuPy must have been made in the stream that is current in this thread.
         """
         slot = self._slots[name]
         cells = self._memory[slot] = self._cells_of(values)

@@ -59,7 +59,7 @@ class CudaInstance(DeviceInstance):
             self._device = cuda.Device(place.device)
             with self._device:
                 self._stream = cuda.Stream()  # waits for the default stream, on which users write to device views
-                # Use of the default stream by anybody would break a capture on a stream that waits for it.
+                # Any use of the default stream would break a capture on a stream that waits for it.
                 self._recorder = cuda.Stream(non_blocking=True)
         self._here = OnDevice(place, self._device, self._stream, name)
         self._driver, self._launched_into = cuda.driver, self._stream.ptr

@@ -1,7 +1,7 @@
 """CUDA modules: cubins loaded onto a device, shared by all who run them, unloaded when the last of them is gone.
 
-Whoever searches many plans loads thousands of modules in one process; each has memory of its own on the device. CuPy
-unloads a module as soon as nobody refers to it, in whatever thread that is, and there only warns where the module's
+A search over many plans loads thousands of modules in one process; each has memory of its own on the device. CuPy
+unloads a module as soon as nothing refers to it, in whatever thread that is, and there only warns where the module's
 device has no context or work is being captured. So it happens at set moments.
 """
 
@@ -18,7 +18,7 @@ from workbench.forking import forkable_lock
 
 
 class LoadedKernels:
-    """The kernels of one cubin on one device, by name; loaded as long as somebody refers to this."""
+    """The kernels of one cubin on one device, by name; loaded as long as something refers to this."""
 
     __slots__ = ("__weakref__", "_functions")
 
@@ -55,7 +55,7 @@ class CudaModules:
         return found
 
     def unload(self, cupy: Any) -> None:  # noqa: ANN401
-        """Unload what nobody refers to any more. To be called in no capture; does nothing after an error that lasts.
+        """Unload what nothing refers to any more. To be called in no capture; does nothing after an error that lasts.
 
         BackendError if CUDA fails; what could not be unloaded then waits for the next time.
         """

@@ -15,7 +15,7 @@ from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, shape_bytes
-from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
+from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_steps
 from workbench.backends.tower_sequence import move_of
 from workbench.codegen.cuda.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
@@ -247,14 +247,14 @@ class DeviceInstance(ABC):
             rows = self._library.empty((listed_count, self._globals.size), np.uint64) if listed_count else ()
             recorded = 0
             while done < target:
-                stretch = next_stretch(request, done, diagnostics, target - done)
-                current = stretch.observed
+                coming = next_steps(request, done, diagnostics, target - done)
+                current = coming.observed
                 if current:
-                    self._run(kernel.observed, stretch.count)
+                    self._run(kernel.observed, coming.count)
                 else:
-                    self._run_plain(kernel, stretch.count)
-                done += stretch.count
-                if stretch.listed:
+                    self._run_plain(kernel, coming.count)
+                done += coming.count
+                if coming.listed:
                     numbers.append(request.first_step + done)
                     self._between(rows[recorded], self._globals)
                     recorded += 1

@@ -126,7 +126,7 @@ def ensure_figures(cache: BuildCache | None = None) -> HostFigures:
 
 
 def levels_text(figures: HostFigures) -> str:
-    """What caches move, "" where nobody has measured it."""
+    """What caches move, "" where it was not measured."""
     return ", ".join(f"{scaled(level.bandwidth, 'B/s')} for {bytes_text(level.size)}" for level in figures.levels[:-1])
 
 

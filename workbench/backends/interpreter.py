@@ -213,7 +213,7 @@ class Evaluation:
                 return self.number(node.operands[0])
 
     def _begin(self, index: int, box: Box | None) -> None:
-        """Where many wait already, compute all that a value is made of, what others need first, so that none waits."""
+        """At some levels of recursion compute all that a value is made of, in node order: recursion stays low."""
         self._depth += 1
         if self._depth % _DEEP:
             return
@@ -260,7 +260,7 @@ class Evaluation:
         """The folds of parts of lines, on the whole domain."""
         values, *places = self.nodes[index].operands
         segments, count = self.extents_of(values)
-        nothing = np.zeros(segments, np.int64)  # a line without cells has parts without cells, which nobody tells
+        nothing = np.zeros(segments, np.int64)  # a line without cells has parts without cells, which no value tells
         starts, lengths = (self.on_domain(place) if count else nothing for place in places)
         return folded_parts(
             self.nodes, index, lambda low, high: self.local(values, ((low, high), (0, count))), starts, lengths, count

@@ -135,7 +135,7 @@ def _parts_of(graph: Graph) -> dict[str, object]:
 
 
 def _pickled(record: object, parts: Mapping[str, object]) -> bytes:
-    """A record as bytes, in which parts that whoever reads it has stand by their names."""
+    """A record as bytes, in which parts that its reader has stand by their names."""
     made = BytesIO()
     _Writer(made, parts).dump(record)
     return made.getvalue()

@@ -1,6 +1,6 @@
 """Loaded libraries: compiled code leaves the process with the object that calls it.
 
-Whoever searches many plans loads thousands of libraries in one process; each has some mappings, of which the system
+A search over many plans loads thousands of libraries in one process; each has some mappings, of which the system
 grants a process 65,530, and memory of its own.
 """
 

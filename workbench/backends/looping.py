@@ -41,7 +41,7 @@ from workbench.graph import While
 from workbench.planning.plan import Plan
 
 _SLICE_SECONDS = 0.25
-"""Turns are made for so long at a time, so that Python hears of signals where nobody sets `stop`."""
+"""Turns are made for so long at a time, so that Python hears of signals where no thread sets `stop`."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What a value in a box of cells is made of: the requests of the interpreter that are known ahead."""
+"""Which nodes the interpreter reads to compute a node in a box of cells, as far as that is known without values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from workbench.backends.boxes import Box
 from workbench.graph import Arith, Broadcast, Extend, Gather, Join, Loop, Node, Rank, Reduce, Scan, Scatter, Shift
 
 Request = tuple[int, Box | None]
-"""A node and the cells that are asked for, None for a Global."""
+"""A node and the cells in which it is read, None for a Global."""
 
 
 def made_of(node: Node, box: Box | None, domain: Callable[[int], Box]) -> list[Request]:
-    """Return what is asked for when the node is, in this box or as a Global; some kinds ask for more than that.
+    """Return which nodes, and in which cells, the node reads in this box, or as a Global.
 
+    Kinds that read piece by piece give a part of it or nothing; the interpreter evaluates the rest when it needs it.
     domain: the cells of another node's domain.
     """
     match node.instruction:

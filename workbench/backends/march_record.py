@@ -70,7 +70,7 @@ class PreparedMarch:
         return self.ahead[self.march.paused] if self.march.paused else None
 
     def to_end(self) -> MarchRecord:
-        """The record again, for the steps that were begun, whoever may have asked for their end."""
+        """The record again, for the steps that were begun, even if their end was asked for."""
         self.march.stop = self.march.at_once = _NEVER.words.ctypes.data
         return self.march
 

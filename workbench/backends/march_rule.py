@@ -25,15 +25,15 @@ _HOLDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """The next `count` steps, all of one variant; an observed step is alone. `listed`: what it observes is recorded."""
+class NextSteps:
+    """The next `count` steps, all plain or one observed; `listed`: what it observes is recorded."""
 
     observed: bool
     count: int
     listed: bool
 
 
-def next_stretch(request: MarchRequest, done: int, diagnostics: Collection[str], depth: int = 1) -> Stretch:
+def next_steps(request: MarchRequest, done: int, diagnostics: Collection[str], depth: int = 1) -> NextSteps:
     """What comes after `done` steps, fewer than were asked for: at most `depth` steps, at least one.
 
     diagnostics: the scalars of the request's kernel that observed steps alone bring up to date.
@@ -42,9 +42,9 @@ def next_stretch(request: MarchRequest, done: int, diagnostics: Collection[str],
     last = request.steps if request.observe_last else request.steps + 1
     listed = every > 0 and number % every == 0
     if listed or done + 1 == last or watches(request, diagnostics):
-        return Stretch(True, 1, listed)
+        return NextSteps(True, 1, listed)
     before_listed = every - number % every if every > 0 else depth
-    return Stretch(False, max(1, min(depth, request.steps - done, before_listed, last - 1 - done)), False)
+    return NextSteps(False, max(1, min(depth, request.steps - done, before_listed, last - 1 - done)), False)
 
 
 def watches(request: MarchRequest, diagnostics: Collection[str]) -> bool:

@@ -23,7 +23,7 @@ from workbench.backends.checks import checked_cells, checked_extents, named_fiel
 from workbench.backends.global_words import rounded
 from workbench.backends.instance_state import take_state
 from workbench.backends.interpreter import KernelInterpreter
-from workbench.backends.march_rule import ending_after, ending_before, holds, next_stretch
+from workbench.backends.march_rule import ending_after, ending_before, holds, next_steps
 from workbench.backends.phenotype import phenotype_key
 from workbench.backends.processor import processor_name
 from workbench.codegen.source import Source
@@ -162,11 +162,11 @@ class ReferenceInstance:
         done, current = 0, False
         ended = ending_before(request)
         while ended is None:
-            stretch = next_stretch(request, done, diagnostic)
-            current = stretch.observed
+            coming = next_steps(request, done, diagnostic)
+            current = coming.observed
             self._state.update(interpreter.step(self._state, frozenset() if current else diagnostic))
             done += 1
-            if stretch.listed:
+            if coming.listed:
                 recorded.append((request.first_step + done, {s.name: self._state[s.name] for s in self.graph.scalars}))
             met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
             ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)

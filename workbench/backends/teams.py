@@ -45,7 +45,7 @@ def check_threads(threads: object) -> None:
 def wanted_threads(plan: Plan, extents: tuple[int, ...], asked: int) -> int:
     """How many threads a simulation takes: those asked for or chosen, else all; one where steps are too small for two.
 
-    asked: 0 for nobody's number.
+    asked: 0 if no number is asked for.
     """
     given = asked or plan.choices.plan.cpu.threads
     return given or (1 if most_cells(plan, extents) * operations_of(plan) < SMALL_STEP else available_threads())

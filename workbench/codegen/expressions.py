@@ -55,7 +55,7 @@ def emit_cell(
 ) -> CellCode:
     """Write the values of the roots at one cell: first those computed by their formulas, then those read from arrays.
 
-    Of several results each is a name of its own, so that whoever assigns them writes nothing before all is read.
+    Of several results each is a name of its own, so that an assignment writes nothing before all is read.
     `numbered`: what `numbered_name` called values in this text so far.
     """
     return _Writer(scope, names, numbered={} if numbered is None else numbered).write(computed, read, local=True)

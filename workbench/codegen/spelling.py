@@ -301,7 +301,7 @@ def _infix(operator: str, left: Text, right: Text, result_type: StorageType) -> 
         left = Text(left.plain)
     elif right.plain and not left.plain:
         right = Text(right.plain)
-    if precedence <= AND:  # nobody remembers how these bind among comparisons
+    if precedence <= AND:  # readers do not remember how these bind among comparisons
         first = left.within(precedence if left.precedence == precedence else SUM)
         return _narrowed(Text(f"{first} {symbol} {right.within(SUM)}", precedence), operator, result_type)
     return _narrowed(

@@ -1,4 +1,4 @@
-"""Template store: where templates that were compiled to Python are kept for other processes; who runs texts says where.
+"""Template store: where templates that were compiled to Python are kept for other processes; the backends say where.
 
 To compile the templates of a text takes as long as all else that is done for a small program, and each process did it.
 """
@@ -28,5 +28,5 @@ def keep_templates_in(find: Callable[[], TemplateStore]) -> None:
 
 
 def template_store() -> TemplateStore | None:
-    """Where they are kept; None if nobody said where."""
+    """Where they are kept; None if it was not said where."""
     return _stores[0]() if _stores else None

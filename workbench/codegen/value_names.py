@@ -6,7 +6,7 @@ from workbench.graph import Extend, Load, Node
 
 
 def display_name(nodes: tuple[Node, ...], index: int) -> str:
-    """The user's first name of a value; else that of the static or of what it extends; "" if nobody named it."""
+    """The user's first name of a value; else that of the static or of what it extends; "" if it has none."""
     node = nodes[index]
     if node.names:
         return node.names[0]

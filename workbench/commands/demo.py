@@ -139,7 +139,7 @@ def _start(cells: int) -> tuple[Array, Array]:
 def _speed(compiled: Compiled, wave: Machine, backend: str, cells: int) -> list[tuple[str, str]]:
     """Million cells a second over about a second of whole steps, the energy not looked at meanwhile; and its share.
 
-    What the host moves is measured before, where nobody has; a speed above that raises it. Steps in tiles have no
+    What the host moves is measured before, where it was not; a speed above that raises it. Steps in tiles have no
     share: they move fewer bytes than the plan counts for single steps.
     """
     if compiled.selection.name == "openmp":

@@ -85,7 +85,7 @@ def run_tune(
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP, where nobody handles or ignores them, end the tuning as an interrupt does."""
+    """Lets SIGTERM and SIGHUP, where they have no handler and are not ignored, end the tuning as an interrupt does."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -47,7 +47,7 @@ class Traced:
 
     captured: names taken from the notebook, frozen. promotions: where a width changed. warnings: what is legal but
     suspicious. All texts begin with "line N: ". lines: the body as it was written, of which the first one is number
-    `first_line` for the reader; empty if nobody knows it. precision: (name, type) pairs that the cell asks for.
+    `first_line` for the reader; empty if it is not known. precision: (name, type) pairs that the cell asks for.
     """
 
     graph: Graph

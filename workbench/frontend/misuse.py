@@ -342,7 +342,7 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
 
 
 def _instead_of_numbers(name: str, of_arrays: bool) -> str:
-    """The advice for a function of one number by its last name, which is math's or anybody's."""
+    """The advice for a function of one number by its last name, which is that of `math` or of another module."""
     known = INSTEAD_OF_MATH.get(name, name)
     row = OPERATORS.get(known)
     if name == "pow":

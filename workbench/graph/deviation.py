@@ -75,7 +75,7 @@ def _bound(node: Node, operands: list[Bound], before: Mapping[str, Bound]) -> Bo
         return worst if copies or instruction.operator in _KEEPS_DISTANCE else None
     if isinstance(instruction, Gather):
         return worst if largest(operands[1:]) == 0 else None
-    # A kind that is not known to copy promises nothing: so a new one cannot make a promise that nobody has proved.
+    # A kind that is not known to copy promises nothing: so a new one cannot make a promise that was not proved.
     return worst if isinstance(instruction, _COPIES) and not _computes_outside(instruction) else None
 
 

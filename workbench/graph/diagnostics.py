@@ -22,7 +22,7 @@ def ancestors(kernel: Kernel, node: int) -> frozenset[int]:
 
 
 def diagnostic_stores(graph: Graph, kernel: Kernel) -> frozenset[str]:
-    """Return the scalars whose Store in `kernel` may be left out on steps that nobody observes.
+    """Return the scalars whose Store in `kernel` may be left out on steps that are not observed.
 
     A Store to a scalar is diagnostic if its value depends on a Reduce, so that leaving it out saves a pass over the
     cells, and if no Store of any kernel depends on a Load of the scalar. A scalar that accumulates loads itself; one

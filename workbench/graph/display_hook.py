@@ -17,5 +17,5 @@ def set_drawer(drawer: Drawer) -> None:
 
 
 def bundle_of(value: object) -> Bundle:
-    """How a notebook shows a value; its words alone while nobody draws."""
+    """How a notebook shows a value; its text alone until a module that draws is loaded."""
     return _drawers[0](value) if _drawers else {"text/plain": str(value)}

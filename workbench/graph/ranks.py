@@ -1,4 +1,4 @@
-"""The meaning of a Rank (semantics §3): places in a stable order."""
+"""The meaning of a Rank (semantics §2): places in a stable order."""
 
 from __future__ import annotations
 

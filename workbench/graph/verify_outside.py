@@ -1,4 +1,4 @@
-"""Checks of what lies outside the domain: boundary rules, their operands, and who reads there."""
+"""Checks of what lies outside the domain: boundary rules, their operands, and reads there."""
 
 from __future__ import annotations
 

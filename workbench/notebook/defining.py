@@ -67,7 +67,7 @@ def summary(
     name: str | None = None,
     extents: tuple[int, ...] | None = None,
 ) -> CardSummary:
-    """The card of a machine that exists; `previous` is what to compare it with. Compiles it if nobody has."""
+    """The card of a machine that exists; `previous` is what to compare it with. Compiles it if it was not compiled."""
     extents = _extents(machine, extents)
     compiled = compile_graph(machine.graph, machine.choices, machine.backend)
     changed = () if previous is None else machine_changes(previous, machine) or ("nothing changed",)

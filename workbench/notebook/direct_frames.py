@@ -71,7 +71,7 @@ class Stream(BaseKernelWebsocketConnection):  # type: ignore[misc]  # jupyter_se
         def gone(done: Any) -> None:  # noqa: ANN401  # asyncio.Future
             self.unread -= len(picture)
             if not done.cancelled():
-                done.exception()  # of a connection that has closed: heard, so that nobody logs it
+                done.exception()  # of a connection that has closed: heard, so that it is not logged
 
         sent.add_done_callback(gone)
         return True

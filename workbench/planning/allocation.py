@@ -153,7 +153,7 @@ def _cheap(kernel: Kernel, index: int) -> tuple[Storage | None, str]:
     if traits.is_worth_storing:
         return None, ""
     if traits.reads == "neighbour":
-        # Storing a moved copy helps nobody: storing what is moved serves every offset.
+        # A moved copy need not be stored: storing what is moved serves every offset.
         return Storage.DELAYED, "a shifted value is a read at an offset; store the value itself"
     return Storage.DELAYED, "costs nothing to recompute"
 

@@ -97,10 +97,10 @@ def chained(
 
 
 def _readers_again(base: Chained, reads: _Reads, changed: Collection[int]) -> dict[int, frozenset[int]]:
-    """Who reads each value.
+    """Which loops read each value.
 
-    Where a loop reads a value that nobody outside of a look read, one of the look's loops has changed: before, all that
-    is made of the value was made or evaluated there.
+    Where a loop reads a value that no loop outside of a look read, one of the look's loops has changed: before, all
+    that is made of the value was made or evaluated there.
     """
     readers, operand_of = dict(base.readers), base.ghosts.operand_of
     for loop in changed:

@@ -12,7 +12,7 @@ from workbench.planning.emission import Emission, doubles_weight, operator_weigh
 from workbench.planning.kernel_plan import Axes, Cost, Home, Read, Step, Storage
 from workbench.planning.reach import recomputed_percent
 
-_CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
+_CELLS = 1 << 20  # of a plan's figures when their number is not given
 SMALL_STEP = 1 << 20
 """Weighted operations a step below which one thread is faster than waiting for a second."""
 
@@ -34,7 +34,7 @@ class CacheLevel:
 class HostFigures:
     """What a machine can do: bytes per second to memory, weighted operations on f64 per second; `label` says how known.
 
-    levels: what caches move, smallest size first, slower from one to the next; empty where nobody has measured it.
+    levels: what caches move, smallest size first, slower from one to the next; empty where it was not measured.
     """
 
     bandwidth: float
@@ -54,7 +54,7 @@ class HostFigures:
 
 
 ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
-"""Used until somebody measures this host."""
+"""Used until this host is measured."""
 
 
 def loop_cost(

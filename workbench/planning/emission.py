@@ -91,7 +91,7 @@ def emit(
 
     A Fold has a loop of its own; what that takes are the values of its operand.
 
-    Stops soon after `limit` operations; whoever sees more than `limit` in the result must not take it for complete.
+    Stops soon after `limit` operations; a result with more than `limit` is not complete.
     """
     operations: set[tuple[int, Offset]] = set()
     reads: set[tuple[int, Offset]] = set()

@@ -37,7 +37,7 @@ _EXAMPLE = "v2-0123456789abcdef:G=ACGT/M=C"
 
 
 def genome_of(plan: Plan) -> str:
-    """Return the genome of a plan: what was decided, whoever decided it.
+    """Return the genome of a plan: what was decided, by hand, by hint or by the cost model.
 
     Plans of one program that differ in any choice but `meaning` have different genomes, and `meaning` is in the key of
     the program.

@@ -1,4 +1,4 @@
-"""Lending: whether a program that runs once at each call may work on arrays of its caller, which nobody copies."""
+"""Lending: whether a program that runs once at each call may work on arrays of its caller without copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lifetimes: from which launch to which one every array of a step holds a value that somebody still reads."""
+"""Lifetimes: from which launch to which one every array of a step holds a value that is still read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Lifetime:
 def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, ...]:
     """Return the lives of all values in the slots of a step, by slot and then by time.
 
-    What is in a slot but read by nobody any more has ended; so has a field's old value after its last reader. The
+    What is in a slot but not read any more has ended; so has a field's old value after its last reader. The
     launches of a chain run together: all of them need what one of them reads or writes, rolling values apart.
     """
     follower = _Follower(plan, kernel)
@@ -129,7 +129,7 @@ class _Follower:
 
     def _close(self, slot: int) -> None:
         life = self.open.pop(slot, None)
-        # A field that is overwritten before anybody has read it held nothing of interest.
+        # A field that is overwritten before it was read held nothing of interest.
         if life is not None and (life.first >= 0 or life.last >= 0):
             self.found.append(Lifetime(slot, life.node, life.name, life.first, life.last))
 

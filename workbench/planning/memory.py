@@ -122,7 +122,7 @@ def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
 def aliased_extends(parts: StepParts) -> tuple[frozenset[int], frozenset[int]]:
     """Return the Extends that share their operand's array, and those that have ghost cells to fill.
 
-    An Extend without ghosts is its operand. One Extend with ghosts may put them round its operand if nobody reads
+    An Extend without ghosts is its operand. One Extend with ghosts may put them round its operand if no loop reads
     the operand's own outside; a second one, with other rules, needs a copy.
     """
     aliases: set[int] = set()

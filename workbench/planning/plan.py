@@ -1,7 +1,7 @@
 """The plan: what is stored where, and which loops run in which order; decided once, only read afterwards.
 
     Plan ── kernels: KernelPlan ── storage and margins of every node
-                       ├─ plain:    Step    a step whose diagnostic scalars nobody looks at
+                       ├─ plain:    Step    a step that does not compute diagnostic scalars
                        └─ observed: Step    a step after which every scalar is up to date
     Step ── fills, subkernels, finishers, in the order of `launches`; then `scalar_stores`, then `rotation`
 
@@ -56,7 +56,7 @@ class GlobalSlot:
 
     Params and scalars come first in the order of graph.statics; then one for each Reduce node of each kernel.
     `kernel` and `node` say which Reduce; empty and -1 for statics. In programs with Gathers the last one, "outside",
-    has the bits of those that met an index outside (codegen/gathers.py), until somebody takes note.
+    has the bits of those that met an index outside (codegen/gathers.py), until the march reports it.
     """
 
     index: int

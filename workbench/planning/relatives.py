@@ -1,8 +1,10 @@
-"""Relatives: labels by which values and loops of two programs are recognised, though types or the dimension differ.
+"""Relatives: labels that match values and loops of two programs whose types or number of axes differ.
 
-A named value is its name; what has none is its operation on the labels of its operands. Ghost cells, casts and numbers
-in all cells are the value that they are of. A loose label leaves out what
-changes with the number of axes: digits of names, axes, and in which order a read goes how far along which axis.
+The label of a named value is its name; that of another one is a hash of its operation and of its operands' labels. An
+Extend, a cast and a Broadcast have the label of their operand: boundary rules and types decide where these stand.
+
+A loose label also matches programs of other dimensions. It leaves out what changes with the number of axes: digits in
+names, the numbers of axes, and the order of the offsets of a Shift.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Labels:
 
 @by_identity(size=8)
 def labels_of(kernel: Kernel) -> Labels:
-    """The labels of all values; equal ones play the same part."""
+    """The labels of all values; values of equal labels correspond to each other."""
     exact: list[str] = []
     loose: list[str] = []
     for index, node in enumerate(kernel.nodes):

@@ -1,6 +1,6 @@
 """Rerolling: loops that only reduce compute anew what could roll if they did not read it.
 
-A value rolls only where nobody but the members of one chain reads it. The loop that finds the largest wave speed, say,
+A value rolls only where only the members of one chain read it. The loop that finds the largest wave speed, say,
 ends before the chain begins and can be no member; if it reads the pressure, the pressure of all cells goes to memory
 and back. Where that costs more than to compute the value once more in the loop, the loop does so: it sees the value as
 Delayed. All others see it as it is, and every value keeps its formula, so no bit changes.

@@ -47,7 +47,7 @@ _ADVICE = 'Use "f32", "f64" or "dd".'
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Float types by name, of statics and of values, and the type `every` of all else that nobody names, if any."""
+    """Float types by name, of statics and of values, and the type `every` of all that is not named, if any."""
 
     types: Mapping[str, StorageType]
     every: StorageType | None = None

@@ -2,7 +2,7 @@
 
 A chain of sub-kernels without a barrier between them may work through the domain block by block: each computes a plane
 of cells (along axis 0) as soon as the planes that it reads are there, on the block grown by what later members read.
-Values that nobody else needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
+Values that no other loop needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
 way there and back (`workbench.planning.rerolling` keeps loops that only reduce from needing them). Cells at borders
 of blocks are computed twice. Every value keeps its formula, so no bit changes. Ghost cells of such values are written
 into the buffers (`workbench.planning.rolling_ghosts` says which may be).
@@ -89,7 +89,7 @@ class Loops:
     """What a step's sub-kernels read and write; their numbers ascend as they run.
 
     reads: boxes of offsets, by loop and node; readers: of each value. made_by: the loop that makes a value; any number
-    that is no loop's, or None, for a value that none makes. idle: loops whose values nobody reads; apart: those that
+    that is no loop's, or None, for a value that none makes. idle: loops whose values are not read; apart: those that
     want barriers.
     """
 

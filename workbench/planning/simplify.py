@@ -44,7 +44,7 @@ def simplify(graph: Graph) -> Graph:
     """Return the graph without what costs something and changes no bit.
 
     Before: graph verified. After: no Store or Reduce takes an Extend, no two Stores take one collective, every Extend
-    has ghost cells that somebody needs, equal values are one node, also those that are equal at another cell
+    has ghost cells that are read, equal values are one node, also those that are equal at another cell
     (`share_displaced`), every node is live, exact operators on constants are folded, and what is the same in every cell
     is computed once as a Global. Names, spans and hints follow the values. A graph that was returned lately is returned
     as it is.
@@ -138,7 +138,7 @@ def _hoisted(builder: KernelBuilder, node: Node, operands: tuple[int, ...], make
 
 
 def _drop_extends(graph: Graph) -> Graph:
-    """Replace each Extend that nobody needs outside the domain by its operand.
+    """Replace each Extend that is not read outside the domain by its operand.
 
     Not a matter of one node: u + u[+1] needs no ghosts of u at its first operand, but if the sum itself is needed
     outside it does. `find_margins` follows every use to the end.

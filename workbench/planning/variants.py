@@ -1,4 +1,4 @@
-"""Variants: a kernel's plain step, without the scalars that nobody looks at, and its observed step with all."""
+"""Variants: a kernel's plain step, without its diagnostic scalars, and its observed step with all."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def live_nodes(kernel: Kernel, without: Collection[str] = ()) -> frozenset[int]:
 
 
 def plain_nodes(graph: Graph, kernel: Kernel) -> frozenset[int]:
-    """Return the nodes of a step that nobody observes; node numbers are those of the whole kernel."""
+    """Return the nodes of a plain step, which is not observed; node numbers are those of the whole kernel."""
     return live_nodes(kernel, diagnostic_stores(graph, kernel))

@@ -25,7 +25,7 @@ NEAR = 1e-4
 DARK = 0.4
 """What every other square of a plane has of the plane's colour."""
 _MOST = 1000
-"""Turns, which is more than anybody sees."""
+"""Turns, which is more than a picture shows."""
 
 
 class Spheres(NamedTuple):

@@ -27,13 +27,13 @@ _simulations: weakref.WeakValueDictionary[int, Stoppable] = weakref.WeakValueDic
 
 
 def register_machine(machine: object) -> None:
-    """Remember a machine for as long as somebody else holds it."""
+    """Remember a machine for as long as it is referenced elsewhere."""
     with _lock:
         _machines[next(_numbers)] = machine
 
 
 def register_simulation(simulation: Stoppable) -> None:
-    """Remember a simulation for as long as somebody else holds it."""
+    """Remember a simulation for as long as it is referenced elsewhere."""
     with _lock:
         _simulations[next(_numbers)] = simulation
 
@@ -66,5 +66,5 @@ def _stop_all() -> None:
     for simulation in simulations():
         try:
             simulation.stop(timeout=EXIT_SECONDS)
-        except BaseException as error:  # nobody has waited for it: it is told here, and the others are stopped as well
+        except BaseException as error:  # no caller waits for it: it is told here, and the others are stopped as well
             traceback.print_exception(error)

@@ -37,7 +37,7 @@ class BackgroundRun:
 
     @property
     def failure(self) -> BaseException | None:
-        """What ended the run, until somebody waits for it."""
+        """What ended the run, until a caller waits for it."""
         return self._error
 
     @property
@@ -63,7 +63,7 @@ class BackgroundRun:
         try:
             with self._around:
                 self._ended = self.march.advance()
-        except BaseException as error:  # it belongs to who waits, whatever it is
+        except BaseException as error:  # it is raised in the caller that waits, whatever it is
             self._error = error
         finally:
             self._owner.release()

@@ -25,6 +25,7 @@ from workbench.run.whole_file import whole_file
 
 FORMAT = 2
 _READ = (1, 2)
+_WITHOUT_STATE = 1  # the format without a key of the statics, and with the program's key of version 1
 _ABOUT = "about"
 _MOST_TOLD = 6  # differences named in an error
 
@@ -79,7 +80,7 @@ def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
         steps = _count(about["steps"])
         checkpoint = Checkpoint(extents, steps, _count(about["observed_step"], most=steps), values)
         written_by, machine, layout = str(about["graph"]), str(about["machine"]), int(about["format"])
-        state = str(about["state"]) if layout == FORMAT else ""
+        state = "" if layout == _WITHOUT_STATE else str(about["state"])
     except FileNotFoundError as error:
         raise RunError(f"there is no file {target}", advice="Pass the path that save() was given.") from error
     except Exception as error:  # the file may be anything, and each decompressor has errors of its own
@@ -127,7 +128,7 @@ def _read_values(archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...
 
 def _program_key(graph: Graph, layout: int) -> str:
     """The program's key as files of this format name it, empty if they had none for such a program."""
-    if layout == FORMAT:
+    if layout != _WITHOUT_STATE:
         return graph.fingerprint()
     try:
         return program_key_1(graph)

@@ -1,9 +1,10 @@
-"""Guarding: a run that somebody looks at is held where a field ceases to be finite, at its last good step if possible.
+"""Guarding: a run shown in a view stops when a field is no longer finite, at its last good step if possible.
 
-Who looks asks between frames. A copy of the state is kept now and then, if there is memory for it; from it the steps
-are repeated to the one that made the bad value, as a run with finite=True does. Without it all that is known is between
-which two looks that was. A value that is set is followed by a copy at once: steps may turn bad before the next look.
-Between two copies params are written down as they are set, and set again at these steps of the repetition.
+The view checks the fields between two frames (`Guard.look`). A copy of the state is kept now and then, if there is
+memory for it. From it the steps are repeated up to the one that made the bad value, as a run with finite=True does.
+Without a copy it is only known between which two checks that was. When a value is set, a copy is made before the next
+step, as steps may turn bad before the next check. Between two copies the settings of params are recorded, and the
+repetition sets them again at the same steps.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from workbench.run.state import State
 from workbench.run.until import UNTIL
 
 SHARE = 0.05  # of the time, for copies of the state
-MOST_TURNS = 4096  # settings of params that are written down between two copies
-LONGEST_REPEAT = 2.0  # seconds of steps that are done again; who has not looked for longer gets no exact step
+MOST_TURNS = 4096  # settings of params that are recorded between two copies
+LONGEST_REPEAT = 2.0  # seconds of steps that are repeated; after a longer time without a check the step is not found
 
 
 class Guard:
-    """Guards the fields of one simulation. Fields that are bad at the first look are meant to be so.
+    """Guards the fields of one simulation. Fields that are not finite at the first check are not guarded.
 
-    It holds a run in the background once, until the state or a param is set: who plays on wants to see the rest. A run
-    in front, which a cell waits for, fails there with what is told, at its last good step. One that has ended is told
-    of and left as it is.
+    A run in the background is held once; if it is continued, it runs on until the state or a param is set. A run in the
+    foreground, which a cell waits for, fails with the error, at its last good step. After the end of a run the error is
+    returned, and the state stays as it is.
     """
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self.failed = False  # whether the last thing that was told has ended a run in front
+        self.failed = False  # whether the last error has ended a run in the foreground
         self._written = -1
         self._fields = frozenset[str]()
         self._armed = False
@@ -57,7 +58,7 @@ class Guard:
         self._due_written = 0.0  # when a value that is set may, so that one that is set every step costs little
 
     def look(self, bad: bool) -> NonFiniteError | None:
-        """Look at all fields if what is drawn has turned `bad` or a copy is due; what is found, told once."""
+        """Check all fields if what is drawn has turned `bad` or a copy is due. Returns what is found, once."""
         if bad or time.monotonic() >= self._due or self._simulation._state.written != self._written:
             return self._simulation._owner.do(self._look)
         return None
@@ -82,7 +83,7 @@ class Guard:
         self._due_written = time.monotonic() + (time.monotonic() - begin) / SHARE
 
     def _note(self, state: State) -> None:
-        """Write down how params were set since the copy, if nothing else was."""
+        """Record how params were set since the copy, if nothing else was set."""
         following = state.written == self._written + 1 and state.overwritten == self._overwritten
         if self._kept is None or not following or len(self._turns.later) >= MOST_TURNS:
             return  # the next look makes a copy
@@ -115,11 +116,11 @@ class Guard:
         return self._told(state, bad)
 
     def _meant(self, state: State) -> bool:
-        """Whether what is bad now was set so: no step has been done since all was well, or since it was told."""
+        """Whether what is bad now was set so: no step was done since all was well, or since the error was returned."""
         return self._written < 0 or not self._armed or state.steps <= self._good
 
     def _begin(self, state: State) -> None:
-        """Look anew."""
+        """Guard the fields that are finite now."""
         self._written, self._kept, self._armed = state.written, None, True
         names = [static.name for static in state.graph.fields if static.type.is_float]
         self._fields = frozenset(name for name in names if find_bad_now(state, frozenset({name})) is None)

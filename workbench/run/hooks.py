@@ -62,7 +62,7 @@ def note_of(simulation: Simulation, params: Mapping[str, Number]) -> str:
 
 
 def failure_of(simulation: Simulation) -> BaseException | None:
-    """What has ended its background run, if nobody has waited for that run yet."""
+    """What has ended its background run, if no caller has waited for that run yet."""
     background = simulation._background
     return None if background is None else background.failure
 

@@ -50,7 +50,7 @@ def interruptible(stop: StopFlag, state: Callable[[], str], *, at_once: bool = F
 def _heard(stop: StopFlag) -> Iterator[None]:
     """While inside, a thread sets `stop` as soon as the process gets a SIGINT. It costs a tenth of a millisecond.
 
-    Python writes the numbers of signals to a file when they arrive; whoever reads them otherwise still gets them.
+    Python writes the numbers of signals to a file when they arrive; what reads them otherwise still gets them.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

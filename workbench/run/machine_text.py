@@ -27,7 +27,7 @@ def machine_text(graph: Graph, choices: Choices, captured: Sequence[object], car
 
 
 def refuse_attribute(machine: Any, name: str) -> NoReturn:  # noqa: ANN401  # a machine, which knows this module
-    """Say that a machine has no attribute `name`, and who has it: its simulations have states and runs."""
+    """Say that a machine has no attribute `name`, and which object has it: its simulations have states and runs."""
     if name.startswith("_"):  # asked by copy, pickle and IPython, perhaps before there is a graph
         raise AttributeError(name)
     graph = machine.graph

@@ -31,7 +31,7 @@ class RunStop(StopFlag):
 
     def set(self) -> None:
         """Ask to stop."""
-        super().set()  # first: whoever clears the other flag looks at this one afterwards
+        super().set()  # first: what clears the other flag looks at this one afterwards
         self._slice_end.set_at_once()
 
 

@@ -139,7 +139,7 @@ class _Lending:
         return copied
 
     def run(self) -> None:
-        """Run the program, which writes into arrays that nobody else has."""
+        """Run the program, which writes into arrays that it alone has."""
         try:
             self._results = self._fresh()
         except (MemoryError, NoRoomError):

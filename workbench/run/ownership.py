@@ -57,13 +57,13 @@ class Owner:
 
     @property
     def waiting(self) -> bool:
-        """Whether somebody waits to be served."""
+        """Whether a thread waits to be served."""
         return bool(self._commands)
 
     def do(self, action: Callable[[], Result], *, at_once: bool = False) -> Result:
         """Run `action` when the state is that of a whole step, and return or raise what it does.
 
-        at_once: at the next whole step. Only for what is rare: whoever asks so again and again stops the run.
+        at_once: at the next whole step. Only for what is rare: to ask so again and again stops the run.
         """
         with self._lock:
             self._refuse_lost()
@@ -108,7 +108,7 @@ class Owner:
                 future.set_exception(error)
 
     def wait_released(self, timeout: float | None) -> None:
-        """Wait until nobody owns the state, at most so long; at once for the owner itself."""
+        """Wait until no thread owns the state, at most so long; at once for the owner itself."""
         with self._lock:
             if self._owner != threading.get_ident():
                 self._released.wait_for(lambda: self._owner is None, timeout)

@@ -13,9 +13,9 @@ SHORT_TURN = 0.001  # seconds
 
 
 class Meanwhile:
-    """A setting of the whole process that is another while anybody wants it; the last who goes puts it back.
+    """A setting of the whole process that is changed while it is wanted; the last `wanted` to end restores it.
 
-    Who changes it in between keeps theirs.
+    A value that was set by others in between is kept.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Meanwhile:
         self._read, self._write, self._choose = read, write, choose
         self._lock = forkable_lock()
         self._wanted = 0
-        self._before = self._set = 0.0  # while somebody wants it
+        self._before = self._set = 0.0  # while it is wanted
 
     @contextlib.contextmanager
     def wanted(self) -> Iterator[None]:
@@ -57,17 +57,17 @@ def page_first() -> Iterator[None]:
 
     A thread that runs Python lets one that waits go on after a millisecond (5 by default, `sys`): whatever draws a
     frame waits for such a turn several times, each time that it has computed without the interpreter: in NumPy, in
-    zlib, in a socket. A loop in a cell is interrupted only while somebody waits.
+    zlib, in a socket. A loop in a cell is interrupted only while a thread waits.
     """
     with short_turns.wanted():
         yield
 
 
 def let_others_go_first() -> None:
-    """From now on this thread, and threads that it creates (OpenMP's), interrupt nobody when they wake up.
+    """From now on this thread, and threads that it creates (OpenMP's), interrupt no other thread when they wake up.
 
     The share of the processor stays the same, and on an idle machine nothing changes. Only Linux knows this; a policy
-    that somebody has chosen is kept.
+    that was chosen by hand is kept.
     """
     # A run wakes up at every slice border, and then displaced the page that draws it. A nice value of the thread is no
     # cure: Linux does not compare it between sessions such as a browser's and a kernel process's. SCHED_IDLE starves a

@@ -33,7 +33,7 @@ from workbench.run.until import UntilParam
 from workbench.run.values import groups
 from workbench.run.viewing import open_view
 
-PAUSE_SECONDS = 0.2  # in which who waits for a run notices that it was paused
+PAUSE_SECONDS = 0.2  # after which a caller that waits for a run notices that it was paused
 
 
 @explains_arguments
@@ -45,7 +45,7 @@ class Simulation:
     """
 
     def __init__(self, state: State) -> None:
-        """Takes over the state, which nobody else may touch from now on."""
+        """Takes over the state, which no other object may touch from now on."""
         self._state = state
         self._owner = Owner()
         self._replanner = Replanner(state, self._owner)

@@ -122,7 +122,7 @@ class State:
         return result
 
     def _count(self, result: MarchResult, seconds: float) -> None:
-        # Of a march that was stopped nobody knows how long its last step would have taken.
+        # How long the last step of a march that was stopped would have taken is unknown.
         least = self.step_seconds if result.ended == "stopped" else 0.0
         self.step_seconds = max(seconds / max(result.steps, 1), least)
         self.march_steps += result.steps

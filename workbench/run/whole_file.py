@@ -31,24 +31,24 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.replace(temporary, target)  # before it is closed, because a file that nobody has locked is a remain
+            os.replace(temporary, target)  # before it is closed, because a file without a lock is taken for a remain
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _new_file(folder: Path) -> tuple[IO[bytes], Path]:
-    """A file under a name that nobody has, locked for as long as it is open."""
+    """A file under a new name, locked for as long as it is open."""
     while True:
         path = folder / f"{_BEGIN}{uuid.uuid4().hex}{_END}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # O_EXCL follows no link
         file = os.fdopen(os.open(path, flags, 0o666), "wb")
         if not _lock(file.fileno(), wait=True) or _is_still(path, file.fileno()):
             return file, path
-        file.close()  # somebody took it for a remain before it was locked
+        file.close()  # another process took it for a remain before it was locked
 
 
 def _remove_remains(folder: Path) -> None:
-    """Remove what nobody has open any more. Where files cannot be locked, nothing is removed."""
+    """Remove what no process has open any more. Where files cannot be locked, nothing is removed."""
     for path in folder.glob(f"{_BEGIN}*{_END}"):
         with contextlib.suppress(OSError):
             number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

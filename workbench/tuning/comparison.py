@@ -41,7 +41,7 @@ State = Mapping[str, Array | Number]
 
 @dataclass(frozen=True, slots=True)
 class PreparedComparison:
-    """A candidate as built for its grid, and the program in single steps where nobody has run that there before."""
+    """A candidate as built for its grid, and the program in single steps where that was not run there before."""
 
     grid: ComparisonGrid
     candidate: Compiled

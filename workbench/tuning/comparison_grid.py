@@ -84,7 +84,7 @@ def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual:
         run[swept] = -(-setup.extents[swept] // sizes.chunk) if is_cut else 1
         pieces[swept] = sizes.chunk
     elif swept >= 0 and plan.choices.plan.tiling.widths[swept : swept + 1] > (0,):
-        run[swept] = 1  # somebody asked for chunks, and they are as wide as the run
+        run[swept] = 1  # chunks were asked for, and they are as wide as the run
 
     def needed(wanted: int) -> dict[int, int]:
         cells = {diamond: min(wanted, run[diamond]) * width + _ODD}

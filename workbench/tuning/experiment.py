@@ -103,7 +103,7 @@ class ExperimentPlan:
 class PreparedStudy:
     """All that a study begins with: the path of its file, what it does, and what the file says of it.
 
-    listener: called with the study after every change. remove: deletes the folder of `setup`, when nobody needs the
+    listener: called with the study after every change. remove: deletes the folder of `setup`, when none needs the
     study any more.
     """
 
@@ -230,7 +230,7 @@ class Experiment:
         return finalists(seconds, self._numbers.get(self.plan.candidates.start), confirmed, hoped)
 
     def _break(self) -> None:
-        """Nobody waits any longer for what another place measures."""
+        """No place waits any longer for what another one measures."""
         with self._changed:
             self._broken = True
             self._changed.notify_all()
@@ -265,7 +265,7 @@ class Experiment:
         return outcome, phenotype, text, beside if outcome is not None and outcome.beside else None
 
     def _is_known(self, phenotype: str) -> bool:
-        """Whether somebody else measures this phenotype or has done so; if not, the caller does."""
+        """Whether another place measures this phenotype or has done so; if not, the caller does."""
         with self._changed:
             known = phenotype in self._measured or phenotype in self._measuring
             self._measuring.add(phenotype)

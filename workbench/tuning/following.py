@@ -1,4 +1,4 @@
-"""Following: a study that another process runs, read again and again while somebody listens."""
+"""Following: a study that another process runs, read again and again while it has listeners."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Followed(Protocol):
 
     @property
     def watching(self) -> bool:
-        """Whether somebody else may write more."""
+        """Whether another process may write more."""
 
     def refresh(self) -> object:
         """Read what is new, and tell listeners."""
 
 
 def follow(study: Followed) -> threading.Thread:
-    """A thread that reads until no process writes to the file, or nobody has the study any more."""
+    """A thread that reads until no process writes to the file, or the study is no longer referenced."""
     thread = threading.Thread(target=_follow, args=(weakref.ref(study),), name="study-follower", daemon=True)
     thread.start()
     return thread

@@ -29,7 +29,7 @@ for group in groups:
 """
 
 ANNOUNCED = "echo +$$ >&0; exec </dev/null; "
-"""Before a shell's command: it tells of its group itself, as whoever starts it may be killed before it can.
+"""Before a shell's command: it tells of its group itself, as its parent may be killed before it can.
 
 Its standard input is what `ProcessGuard.handle` gives; that of the command is empty.
 """

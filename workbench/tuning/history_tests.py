@@ -54,7 +54,7 @@ def correlations(history: History) -> tuple[Correlation, ...]:
 def family_lines(history: History) -> FamilyLines:
     """Test the words of all individuals with d(I) = 0, traced back in all possible ways (section 5.5).
 
-    A line that reaches an individual that nobody bred ends there. Words of one tree overlap, so they are no independent
+    A line that reaches an individual without parents ends there. Words of one tree overlap, so they are no independent
     sample: statistics of small trees are too large rather than too small.
     """
     known = {one.number: one for one in history.members}

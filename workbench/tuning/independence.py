@@ -46,7 +46,7 @@ def exhaust(tree: VariableTree, values: Mapping[str, tuple[str, ...]], goal: Goa
 
 
 def allowed(asking: Asking, legal: Callable[[Valuation], bool]) -> Asking:
-    """The same search where some valuations are none to test: nobody is asked for them, and they count as failed."""
+    """The same search where some valuations are none to test: they are not measured, and count as failed."""
     try:
         asked = next(asking)
         while True:

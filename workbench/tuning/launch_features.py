@@ -20,7 +20,7 @@ from workbench.tuning.outlook import MachineOutlook
 from workbench.tuning.search_space import LaunchNumbers, Point
 from workbench.tuning.tile_space import STEPWISE
 
-_TASK_CELLS, _TASKS = 16384, 4  # of a task whose rows nobody chose; of a loop for each thread (`cut`, stencil_rows.h)
+_TASK_CELLS, _TASKS = 16384, 4  # of a task without chosen rows; of a loop for each thread (`cut`, stencil_rows.h)
 _LIMITS = device_limits("8.0")  # 7.0, 9.0 and 10.0 have as many warps and registers
 _USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024  # by which the text of a loop bounds its block (`backends.nvrtc`)
 _REGISTERS, _OPERATIONS = 24, 4  # of a loop that computes nothing; operations for which it takes one more

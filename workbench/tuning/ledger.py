@@ -148,7 +148,7 @@ class Ledger:
 def open_ledger(path: Path) -> Ledger:
     """The ledger at `path` for writing, made if it is not there.
 
-    Raises TuningError if somebody else writes to it, if it is no ledger, or if the file system is a network's.
+    Raises TuningError if another process writes to it, if it is no ledger, or if the file system is a network's.
     """
     path = path.expanduser().absolute()
     try:
@@ -220,7 +220,7 @@ def _lock_name(path: Path) -> str:
 
 
 def _locked(lock: int, kind: int) -> bool:
-    """Take a lock if nobody has it; a look by `is_written` has it for a moment."""
+    """Take a lock if it is free; a look by `is_written` has it for a moment."""
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -246,7 +246,7 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def _is_left_alone(path: Path) -> bool:
-    """Whether nobody writes to a file, in a folder where SQLite cannot make the files by which it would notice."""
+    """Whether no process writes to a file, in a folder where SQLite cannot make the files by which it would notice."""
     return not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
 
 
@@ -269,7 +269,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """The tables in memory, as this version has them: who reads a file leaves it as it is."""
+    """The tables in memory, as this version has them: reading a file leaves it as it is."""
     copy = sqlite3.connect(":memory:", check_same_thread=False)
     connection.backup(copy)
     connection.close()

@@ -69,7 +69,7 @@ def in_pairs(measure: Measure, beside: Measure, usual: int, best: float) -> tupl
     own: list[float] = []
     others: list[float] = []
     while len(own) < _LONGEST * usual:
-        if len(own) % 2:  # what rises all the time would else favour whoever is first
+        if len(own) % 2:  # what rises all the time would else favour the first candidate
             own.append(measure())
             others.append(beside())
         else:

@@ -199,7 +199,7 @@ def drive(
 class Threads(Generic[Result]):
     """Places that are threads: so many calls of `work` at a time. `close` waits for those that have begun.
 
-    Nobody waits for them at the end of a program: a script that ends or is interrupted leaves what is under way. A
+    The end of a program does not wait for them: a script that ends or is interrupted leaves what is under way. A
     thread stays until `close`, as processes that it has started may end with it (`tuning/worker`).
     """
 

@@ -87,7 +87,7 @@ def new_folder() -> tuple[str, Callable[[], None]]:
     begun = os.path.join(folder, f"{_LOCK}.new")
     lock = os.open(begun, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    os.rename(begun, os.path.join(folder, _LOCK))  # nobody finds it without its lock
+    os.rename(begun, os.path.join(folder, _LOCK))  # no process finds it without its lock
 
     def remove() -> None:
         shutil.rmtree(folder, ignore_errors=True)

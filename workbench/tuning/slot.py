@@ -55,7 +55,7 @@ class Builder:
             yield
 
     def end(self) -> None:
-        """From now on nobody stops this group."""
+        """From now on this group is not stopped."""
         if self._file is not None:
             with _registering():
                 (_folder() / f"{_BUILDER}{_namespace()}-{os.getpid()}").unlink(missing_ok=True)
@@ -108,7 +108,7 @@ def _descends(process: int) -> bool:
 
 
 def let_go_on(group: int) -> None:
-    """Continue a builder's group if nothing is measured: whoever stopped it may have been killed meanwhile."""
+    """Continue a builder's group if nothing is measured: the process that stopped it may have been killed meanwhile."""
     if _measured():  # what is measured may wait for a registry that a stopped group has, where that can be
         return
     with _registering():
@@ -140,8 +140,8 @@ def _measured(besides: str = "") -> list[int]:
 def _wait_for_stop(groups: list[int]) -> None:
     """Wait until the leaders stand still; to be called while registering, for which they may be waiting themselves.
 
-    A process that is woken by the end of a registration before its own stop would take the registry along, and whoever
-    wants it would wait for the end of the measurement, if not for ever. Where the system does not tell, nobody waits.
+    A process that is woken by the end of a registration before its own stop would keep the registry locked, and others
+    would wait for it until the measurement ends, if not for ever. Where the system does not tell, this does not wait.
     """
     end = time.monotonic() + _STOPPING
     while sys.platform == "linux" and groups and time.monotonic() < end:
@@ -207,7 +207,7 @@ def _files(prefix: str) -> list[Path]:
 
 
 def _folder() -> Path:
-    """This user's folder for locks on this machine. TuningError if somebody else made it."""
+    """This user's folder for locks on this machine. TuningError if another user made it."""
     folder = Path(tempfile.gettempdir()) / f"stencil-workbench-slots-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()

@@ -153,7 +153,7 @@ def _check_steps(graph: Graph) -> None:
 
 
 def other_compilers(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Kinds of C++ compilers that work here and are not the one that is taken where nobody names a kind."""
+    """Kinds of C++ compilers that work here and are not the one that is taken where no kind is named."""
     first = find_toolchain(environ)
     if not isinstance(first, Toolchain):
         return ()

@@ -213,7 +213,7 @@ def found_before(
     try:
         environment = environment_of(simplify(retype(graph, own.meaning)).fingerprint(), backend, threads)
     except (BackendError, BuildError, PlanError):
-        return None  # whoever plans and compiles says why
+        return None  # planning and compiling say why
     found = recall(environment, extents)
     if found is None:
         return None

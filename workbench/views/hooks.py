@@ -1,4 +1,4 @@
-"""Hooks: how rooms below open views, which they do not know; all is imported when somebody looks."""
+"""Hooks: how rooms below open views, which they do not know; all is imported at the first look."""
 
 from __future__ import annotations
 

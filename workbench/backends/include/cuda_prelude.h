@@ -5,7 +5,7 @@
 //   stencil::array<T>              a parameter that points at cells; read and written as name[index]
 //   stencil::array<const T>        the same, read only
 //   STENCIL_SHARED(T, name, n)     n cells of shared memory of the block; n is a constant
-//   stencil::barrier()             all threads of the block meet here
+//   stencil::barrier()             all threads of the block wait for each other here
 //   STENCIL_PREFETCH(name, index)  asks for the cache line of a cell; no access, and without effect on results
 //
 // Arrays are `__restrict__`: no two arguments of one launch may overlap when one of them is written.

@@ -58,7 +58,7 @@ struct Buffer {
   std::uint32_t cell_size = 0;
   std::uint32_t live_since = 0;       // accesses before this phase are over: of former launches; shared: former blocks
   std::uint32_t undefined_since = 0;  // cells not written since this phase have no value; 0: all have
-  Cell* shadow = nullptr;             // null: nobody writes here during this launch
+  Cell* shadow = nullptr;             // null: no thread writes here during this launch
   int parameter = 0;
   bool writable = false;
   unsigned long long loads = 0, stores = 0;

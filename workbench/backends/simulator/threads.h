@@ -1,4 +1,4 @@
-// The threads of one block: run them, let them meet at barriers and in warps, say which of them never came.
+// The threads of one block: run them, let them wait at barriers and in warps, say which of them never came.
 #pragma once
 
 #include "checks.h"
@@ -119,7 +119,7 @@ inline void next_phase(Context& c) {
   if (c.fibers) std::fill(c.fibers->warp_phases.begin(), c.fibers->warp_phases.end(), std::uint16_t{0});
 }
 
-// Nobody can go on: names a thread that waits and one that does not come to the same place.
+// No thread can go on: names a thread that waits and one that does not come to the same place.
 inline void report_divergence(Context& c) {
   const std::vector<Fiber>& fibers = c.fibers->fibers;
   std::uint32_t waiting = 0;

@@ -305,7 +305,7 @@ STENCIL_FUNCTION void ghost_at(
     }
 }
 
-// Whether the cell lies at a side that has no rule here: a neighbouring part of the domain fills it, or nobody reads it.
+// Whether the cell lies at a side that has no rule here: a neighbouring part of the domain fills it, or it is not read.
 template <int D>
 STENCIL_FUNCTION bool belongs_to_neighbour(
     const SideRule (&rules)[D][2], const Shape<D>& shape, const int64_t (&at)[D]) {

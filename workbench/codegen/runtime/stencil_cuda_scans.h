@@ -15,7 +15,7 @@ constexpr int RUNS = CHUNK / RUN;
 // Cells go through shared memory where neighbours of a line are neighbours in memory, unless they are large records.
 template <class T, bool across> struct ScanBlock {
     static constexpr bool TILED = !across && sizeof(T) <= 16;
-    static constexpr int PITCH = RUN + 1;  // so that threads which go through their runs meet no bank twice
+    static constexpr int PITCH = RUN + 1;  // so that threads which go through their runs use no bank twice
 
     // Threads that a block may have at most; workbench/planning/partials.py says the same.
     STENCIL_FUNCTION static constexpr int threads() {
@@ -112,7 +112,7 @@ STENCIL_FUNCTION void scan_lines(
     STENCIL_SHARED(T, tile, tiled ? Block::threads() * Block::PITCH : 1);
     const int thread = int(threadIdx.x), lane = thread % 32, team = 1 << all.shift, teams = int(blockDim.x) >> all.shift;
     const int number = across ? thread / teams : thread & (team - 1), beside = across ? teams : 1;
-    const auto meet = [] {  // the threads of a chunk lie in one warp unless its lines lie side by side
+    const auto synchronize = [] {  // the threads of a chunk lie in one warp unless its lines lie side by side
         if constexpr (across) {
             stencil::barrier();
         } else {
@@ -151,7 +151,7 @@ STENCIL_FUNCTION void scan_lines(
                     if (inside[k]) tile[warps + (row + k) * Block::PITCH + lane] = found[k];
                 }
             }
-            meet();
+            synchronize();
             for (int j = 0; j < cells; ++j) {
                 const int place = mine + (reverse ? cells - 1 - j : j);
                 const T value = tile[place];
@@ -167,13 +167,13 @@ STENCIL_FUNCTION void scan_lines(
         T tree = so_far;
         if (cells > 0) trees[thread] = tree;
         for (int reach = 1; reach < team; reach *= 2) {
-            meet();
+            synchronize();
             if (number < chunk.runs && ((number + 1) & (2 * reach - 1)) == 0) {
                 const T left = trees[thread - reach * beside];
                 trees[thread] = tree = combine(left, tree);
             }
         }
-        meet();
+        synchronize();
         const int begin = thread - number * beside;
         if constexpr (totals) {
             if (cells > 0 && number == 0) kept[all.kept_at(chunk)] = prefix<T>(trees, begin, beside, chunk.runs, combine);
@@ -209,11 +209,11 @@ STENCIL_FUNCTION void scan_lines(
                     }
                     entries[thread] = entry;
                 }
-                meet();
+                synchronize();
             }
             if constexpr (tiled) {
                 if (cells > 0) befores[thread] = before;
-                meet();
+                synchronize();
                 for (int row = 0; row < 32; ++row) {
                     Index line;
                     const ScanRun other = run_of(row, line);
@@ -246,7 +246,7 @@ STENCIL_FUNCTION void scan_lines(
                 }
             }
         }
-        meet();
+        synchronize();
     }
 }
 

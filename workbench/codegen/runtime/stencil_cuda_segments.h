@@ -152,9 +152,9 @@ template <class T, class Cells, class Ends, class Waiting, class Combine, class 
 STENCIL_FUNCTION T fold_streamed(
     Cells& cells, Ends& ends, Waiting& waiting, bool is_first, bool is_last, int64_t begin, int64_t end,
     const T identity, const Combine& combine, const Value& value_at) {
-    const unsigned thread = threadIdx.x, nobody = blockDim.x;
+    const unsigned thread = threadIdx.x, none = blockDim.x;
     StreamedSegment<T> segment = {begin, end, identity};
-    if (is_first) ends[0] = begin, waiting[0] = nobody;
+    if (is_first) ends[0] = begin, waiting[0] = none;
     if (is_last) ends[1] = end;
     stencil::barrier();
     int64_t low = ends[0];
@@ -165,10 +165,10 @@ STENCIL_FUNCTION T fold_streamed(
         const unsigned owner = waiting[0];
         if (thread == owner) ends[0] = segment.next, ends[1] = segment.end;
         stencil::barrier();  // the next tile's ends and owners are written behind it, too, where no part follows
-        stream_cells(cells, low, owner == nobody ? last : ends[0], segment, combine, value_at);
-        if (owner == nobody) break;
+        stream_cells(cells, low, owner == none ? last : ends[0], segment, combine, value_at);
+        if (owner == none) break;
         low = ends[1];
-        if (thread == owner) waiting[0] = nobody;
+        if (thread == owner) waiting[0] = none;
         const T whole = fold_long<T>(cells, thread == owner, ends[0], low, identity, combine, value_at);
         if (thread == owner) segment.lane = whole, segment.next = low;
     }

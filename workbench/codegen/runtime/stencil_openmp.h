@@ -34,11 +34,11 @@ template <int D> struct Run {
     double lap_begin;
     int64_t levels;  // steps that run together now
     bool full;  // whether they are as many as may be
-    double stretch_begin, stretch_work;
+    double batch_begin, batch_work;
     char* buffers;  // of all threads, for values that roll
     int64_t buffer_stride;
     char* kept;  // the Globals and the laps that a step began with
-    int parts;   // owners of the tasks of the band of tiles that a paused stretch goes on with, else 0
+    int parts;   // owners of the tasks of the band of tiles that a paused batch goes on with, else 0
 
     template <class T> T* array(int slot) const { return static_cast<T*>(march.slots[slot]); }
     template <class T> T* partials(int reduction) const {
@@ -77,7 +77,7 @@ template <int D> STENCIL_PROCEDURE void note_lap(Run<D>& run, int number) {
     run.lap_begin = now;
 }
 
-// Seconds since the last meeting, noted by the one thread that acts at this one.
+// Seconds since the last barrier, noted by the one thread that acts at this one.
 template <int D> inline void lap(Run<D>& run, int number) {
     if (run.timed) note_lap(run, number);
 }
@@ -114,18 +114,18 @@ template <int D> struct Turn {
 
 // After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
 // the processors busy. Of slower steps a few run together if they would take as long as LONGEST_FEW one by one: in tiles
-// they take little more than half of that, and fewer of them would move nearly as much as steps do. Who stops them waits
-// for the end of a tile only; all others wait for whole steps.
-constexpr double LONGEST_STRETCH = 0.2, LONGEST_FEW = 2.5, LONGEST_WAIT = 1.0;
+// they take little more than half of that, and fewer of them would move nearly as much as steps do. A stop waits for the
+// end of a tile only; commands wait for whole steps.
+constexpr double LONGEST_BATCH = 0.2, LONGEST_FEW = 2.5, LONGEST_WAIT = 1.0;
 constexpr int64_t FEW = 4;
 
-// How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first
-// one runs alone, because nobody knows yet how long it takes.
+// How many plain steps may be one batch, between two looks at the clock: at most as many as shall run in tiles. The first
+// one runs alone, because it is not known yet how long a step takes.
 STENCIL_PROCEDURE int64_t most_together(const March& march) {
     if (march.depth < 2 || march.pace <= 0.0) return 1;
-    if (march.pace * double(march.depth) <= LONGEST_STRETCH) return march.depth;
+    if (march.pace * double(march.depth) <= LONGEST_BATCH) return march.depth;
     const bool may_be_few = march.pace * double(FEW) <= LONGEST_FEW;
-    return at_least(int64_t(LONGEST_STRETCH / march.pace), may_be_few ? at_most(FEW, march.depth) : 1);
+    return at_least(int64_t(LONGEST_BATCH / march.pace), may_be_few ? at_most(FEW, march.depth) : 1);
 }
 
 // How many do: none beyond what is asked for, nor the step that is observed.
@@ -162,7 +162,7 @@ template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
 }
 
 // Whether threads have left tasks of this step undone. Then the march ends as if the step had not begun: arrays of fields
-// are as they were, what it has noted elsewhere is put back, and nobody knows which ghost cells the other arrays have.
+// are as they were, what it has noted elsewhere is put back, and which ghost cells the other arrays have is unknown.
 // Asked by one thread, while no array of a field was written.
 template <int D> STENCIL_PROCEDURE bool leave_step(Run<D>& run, int slots) {
     if (!run.team.left) return false;
@@ -208,14 +208,14 @@ template <int D> STENCIL_PROCEDURE void end_step(Run<D>& run, const int* from, i
     }
     march.done += run.levels;
     const double now = monotonic_seconds(), work = processor_seconds(march);
-    // A stretch that was cut short says nothing of full ones, which take less for each step.
+    // A batch that was cut short says nothing of full ones, which take less for each step.
     if (run.full && march.depth > 1) {
-        const double clock = now - run.stretch_begin, own = (work - run.stretch_work) / double(run.team.size);
-        const double waited = clock * (LONGEST_STRETCH / LONGEST_WAIT);
+        const double clock = now - run.batch_begin, own = (work - run.batch_work) / double(run.team.size);
+        const double waited = clock * (LONGEST_BATCH / LONGEST_WAIT);
         march.pace = (own < waited ? waited : own < clock ? own : clock) / double(run.levels);
     }
-    run.stretch_begin = now;
-    run.stretch_work = work;
+    run.batch_begin = now;
+    run.batch_work = work;
     march.current = run.observed;
     if (run.listed) record(run);
     run.running = false;

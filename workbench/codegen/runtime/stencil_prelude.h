@@ -17,7 +17,7 @@
 #endif
 
 // For functions too large to be copied to every call, and for those that are called once a task or once a step: copies of
-// them would take a third of the compiler's time, for which somebody waits.
+// them would take a third of the compiler's time, for which a user waits.
 #ifndef STENCIL_PROCEDURE
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define STENCIL_PROCEDURE __device__

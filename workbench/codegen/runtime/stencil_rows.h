@@ -125,7 +125,7 @@ template <int D> inline int64_t chunk_count(const Shape<D>& shape) {
 constexpr int64_t MOST_CELLS = 1 << 20;  // of a block: threads look between blocks whether a march is to stop
 
 // About 16384 cells a block, at least four blocks a thread; rows are cut only where there are too few of them. One thread
-// has nobody to share with.
+// has none to share with.
 template <int D> STENCIL_PROCEDURE Blocks<D> cut(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile) {
     Blocks<D> blocks;
     blocks.rows = 1;

@@ -80,7 +80,7 @@ inline void scan_lines(
             for (int w = 0; w < W; ++w) last[w] = results[w];
         }
         runs.add(so_far, combine);
-        if ((reverse ? first + 1 - in_run : first + in_run) % CHUNK == 0) {  // of the last chunk nobody asks
+        if ((reverse ? first + 1 - in_run : first + in_run) % CHUNK == 0) {  // that of the last chunk is not needed
             runs.root(so_far, combine);
             if (totals.first_pass) totals.chunks[(first - origin) / CHUNK] = so_far[0];
             chunks.add(so_far, combine);

@@ -1,4 +1,4 @@
-// Scatters: destinations are shared out, and whoever has some of them looks at all senders in their order. Where any
+// Scatters: destinations are shared out, and each thread looks at all senders in their order. Where any
 // order gives the same bits and destinations are few, senders are shared out instead, each part with a copy of its own.
 #ifndef STENCIL_SCATTERS_H
 #define STENCIL_SCATTERS_H

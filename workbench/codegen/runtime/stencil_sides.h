@@ -138,7 +138,7 @@ STENCIL_PROCEDURE void walk_inside(
             walk.operand = rule.operand;
             return;
         case FIXED: to = side == 0 ? -1 - i : 2 * n - 1 - i; break;
-        case UNDEFINED:  // a side nobody reads
+        case UNDEFINED:  // a side that is not read
         case OUTFLOW:
         case NEUMANN: break;  // from the nearest cell
         }

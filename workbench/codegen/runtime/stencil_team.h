@@ -1,4 +1,4 @@
-// A team of threads: how tasks are shared out and how all wait for all.
+// A team of threads: how tasks are shared out, and its barrier.
 #ifndef STENCIL_TEAM_H
 #define STENCIL_TEAM_H
 
@@ -15,8 +15,9 @@ struct alignas(64) Counter {
 };
 
 // Threads share one parallel region for a whole march. Each owns a contiguous part of the tasks of a launch, so that its
-// cache keeps what it wrote, and then helps the others, so that a thread that was held back holds nobody up. `at_once`, if
-// there is one, becomes other than 0 when somebody cannot wait for the end of the step; `left`: tasks were left undone.
+// cache keeps what it wrote, and then helps the others, so that a thread that was held back does not hold them up.
+// `at_once`, if there is one, becomes other than 0 when a stop shall not wait for the end of the step; `left`: tasks were
+// left undone.
 struct Team {
     int size, members, asked;  // threads that were asked for; counters are there for as many
     Counter* counters;
@@ -64,7 +65,7 @@ inline bool leaves(Team& team) {
     return true;
 }
 
-// As share, of a step that may be left: no task is begun after somebody has asked for the end.
+// As share, of a step that may be left: no task is begun after its end was asked for.
 template <class Body> inline void share_or_leave(Team& team, int rank, int member, int64_t tasks, const Body& body) {
     Share share = {rank, member, tasks, 0, 0};
     for (int64_t task; (task = next_task(team, share)) >= 0;) {
@@ -101,7 +102,7 @@ inline void forget_tasks(Team& team) {
 }
 
 // Whether this thread is the last to arrive; the others return from here when it has let them go on. Waiting spins for
-// some ten microseconds, then gives the CPU away, then sleeps: on a loaded machine whoever is waited for must get the CPU.
+// some ten microseconds, then gives the CPU away, then sleeps: on a loaded machine the awaited thread must get the CPU.
 #if STENCIL_APART
 bool arrives_last(Team& team);
 #else
@@ -130,11 +131,11 @@ STENCIL_PROCEDURE bool arrives_last(Team& team) {
 }
 #endif
 
-// All wait for all; the last to arrive does `serial` before anybody goes on.
-template <class Serial> inline void meet(Team& team, const Serial& serial) {
+// A barrier; the last thread to arrive does `serial` before any goes on.
+template <class Serial> inline void barrier(Team& team, const Serial& serial) {
     if (!arrives_last(team)) return;
     serial();
-    __atomic_store_n(&team.generation, team.generation + 1, __ATOMIC_RELEASE);  // nobody else writes it
+    __atomic_store_n(&team.generation, team.generation + 1, __ATOMIC_RELEASE);  // no other thread writes it
 }
 
 }  // namespace stencil

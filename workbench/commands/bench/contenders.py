@@ -31,7 +31,7 @@ class Theirs:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One row of CONTENDERS. usual: whether it runs where nobody says what to run."""
+    """One row of CONTENDERS. usual: whether it runs where no names are given."""
 
     name: str
     label: str
@@ -102,7 +102,7 @@ def absence(row: Contender) -> Absent | None:
 
 
 def version(row: Contender) -> str:
-    """The version of what runs; "" where nobody says."""
+    """The version of what runs; "" where it is unknown."""
     match row.runs:
         case Ours():
             from workbench._version import __version__

@@ -18,8 +18,8 @@ Say = Callable[[str], None]
 def interrupted_after(seconds: float) -> Iterator[None]:
     """Raise KeyboardInterrupt inside after so many seconds, as Ctrl-C would: runs end at a whole step, compilers too.
 
-    Only in the main thread of a system with timers; elsewhere whoever works inside looks at the clock between its
-    parts. Infinite seconds change nothing. A process that ignores SIGINT, as a shell's background job does, takes it
+    Only in the main thread of a system with timers; elsewhere the work inside looks at the clock between its parts.
+    Infinite seconds change nothing. A process that ignores SIGINT, as a shell's background job does, takes it
     meanwhile.
     """
     if seconds == inf or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

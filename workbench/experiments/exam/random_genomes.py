@@ -1,4 +1,4 @@
-"""Random genomes: plans of one program that nobody would choose, all of which must give the same bits."""
+"""Random genomes: arbitrary plans of one program, all of which must give the same bits."""
 
 from __future__ import annotations
 

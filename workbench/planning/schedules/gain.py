@@ -19,7 +19,7 @@ _MARGIN_FAR = 1.1
 _GOOD_PART = 0.25
 """Of a thread's part of the last cache, from which on that is so: other cores use it too."""
 _BEYOND = 1.5
-"""Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
+"""Second caches that arrays fill at least where nothing was measured: no cell is found there again in the next step."""
 _BEYOND_NEAR = 0.5
 """Of a thread's part of a last cache that is nearly as fast as the second one: below it steps lose little there."""
 _SLOWER = 1.5
@@ -27,7 +27,7 @@ _SLOWER = 1.5
 FEW, LONGEST_FEW = 4, 2.5
 """Slow steps that run together and the seconds that they may take one by one, as in stencil_openmp.h."""
 _LEAST_HEIGHT = 8
-"""Levels of tiles with which threads meet much less often than at the end of each."""
+"""Levels of tiles from which on barriers are much fewer than with one at the end of each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ def tiles_gain(
 
 
 def meet_often(plan: Plan, extents: tuple[int, ...], threads: int) -> bool:
-    """Return whether several threads, which somebody asked for, spend most of a step in meeting at its end."""
+    """Return whether several threads, if so many were asked for, spend most of a step at the barrier at its end."""
     return threads > 1 and prod(extents) * operations_of(plan) < SMALL_STEP
 
 
 def spares_meetings(kernel: KernelPlan, sizes: TileSizes) -> bool:
-    """Return whether threads meet much less often in tiles of these sizes than in steps."""
+    """Return whether tiles of these sizes have much fewer barriers than steps."""
     return sizes.height >= _LEAST_HEIGHT and not chained(kernel)
 
 

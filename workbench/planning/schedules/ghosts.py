@@ -1,6 +1,6 @@
 """Ghost cells in tiles: when they are written, so that each is there before it is read and not before its last reader.
 
-Every ghost cell comes from one cell of the domain at most (semantics §5): tiles write it right after that cell, in the
+Every ghost cell comes from one cell of the domain at most (semantics §4): tiles write it right after that cell, in the
 level that makes the array's values, with the Globals of the step whose fill it is. A ghost cell of a value rule counts
 with the cell of the domain next to it. So ghost cells belong to the tile of their cell, whatever the rule.
 

@@ -15,7 +15,7 @@ from workbench.planning.schedules.diamond import lattice
 from workbench.planning.tiled import Tiling
 
 CACHE_BYTES = 1 << 20
-"""A core's own cache, where nobody knows better."""
+"""A core's own cache, where its size is not known."""
 
 _SHARE = 0.6  # of the cache that a tile may fill
 _TALLEST = 32  # levels; beyond it memory is no limit any more and tiles only get fewer

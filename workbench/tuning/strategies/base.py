@@ -34,7 +34,7 @@ class Strategy(Protocol):
     """Proposes points; asynchronous: `ask` may be called while scores of earlier points are still missing.
 
     A strategy is a function of its seed and of the calls so far, so that a run is repeated or gone on with by repeating
-    its calls. It may propose a point again; whoever drives it answers from memory.
+    its calls. It may propose a point again; the search that drives it answers from memory.
     """
 
     def ask(self) -> Point | None:

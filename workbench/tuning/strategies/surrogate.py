@@ -70,7 +70,7 @@ class Surrogate:
         return point
 
     def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
-        """A score, of whoever asked for it."""
+        """A score, of a point that this or another strategy asked for."""
         self._asked.pop(point, None)
         self._known[point] = score
         self._look_at(point)
@@ -89,7 +89,7 @@ class Surrogate:
             self._met.add(outlook.key(point))
 
     def _new(self, points: list[Point]) -> list[Point]:
-        """Those that nobody has asked for; of several that are one program, by the outlook, one."""
+        """Those that were not asked for yet; of several that are one program, by the outlook, one."""
         outlook = self.space.outlook
         if outlook is None:
             return [point for point in points if self._is_new(point)]

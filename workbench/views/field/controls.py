@@ -11,7 +11,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.watching import Watch
 from workbench.views.field.summary import LIMITS, Limits
 
-PLAYED = 30.0  # steps per second of a run that Play starts, until somebody chooses a speed; each of them is seen
+PLAYED = 30.0  # steps per second of a run that Play starts, until a speed is chosen; each of them is seen
 
 
 @dataclass(frozen=True, slots=True)

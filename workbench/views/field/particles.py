@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 SIDE = 512  # pixels of the picture along each axis
 MOST = 100_000  # particles that are drawn; a frame stays below 0.5 MB
-BACKGROUND = 1  # the level of pixels without a particle; a particle of that level takes the one below, nobody sees it
+BACKGROUND = 1  # the level of pixels without a particle; a particle of that level takes the one below
 BACKGROUND_COLOUR = b"\x00\x00\x00"  # black is farther from both ends of all palettes than white is
 _PLACES = 65536  # a place is a whole number of this share of the picture's side
 _INSIDE, _MARGIN = 0.95, 1.25  # the picture is 1.25 times as wide as what holds 95 % of the particles

@@ -12,7 +12,7 @@ from workbench.views.field.summary import LARGEST_SIDE, Codes, FieldSummary, lea
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
 LINE_ROWS = 200  # pixels of a line's picture
-# Of 255 levels of a palette, so near to the level below that nobody sees the difference: paper, grey and ink.
+# Of 255 levels of a palette, so near to the level below that the difference is not seen: paper, grey and ink.
 _SPARED = {1: b"\xff\xff\xff", 3: b"\x8c\x8c\x8c", 5: b"\x00\x00\x00"}
 _BETWEEN = 12  # pixels
 _NAME_GAP = 4  # between a plane and the names of its axes

@@ -346,7 +346,7 @@ class FieldView:
             self._send(told)
         failure = failure_of(simulation)
         if failure is not None and failure is not self._failure:
-            # Nobody waits for a run that a page has started, so it is said here.
+            # No cell waits for a run that a page has started, so it is said here.
             self._send(Message({"type": "error", "text": fault_text(failure, "the run has ended")}))
         self._failure = failure
         now = time.monotonic()

@@ -55,8 +55,8 @@ _HULL_TOOLTIP = """
 </div>
 """
 
-# Sizes and names follow the zoom in the page itself, so that a wheel's turn asks nobody. `shown` is no property of
-# Bokeh's and therefore never sent.
+# Sizes and names follow the zoom in the page itself, so that a wheel's turn needs no answer from the kernel. `shown` is
+# no property of Bokeh's and therefore never sent.
 _ZOOM = """
 const across = plot.inner_width / Math.abs(x_range.end - x_range.start);
 const down = plot.inner_height / Math.abs(y_range.end - y_range.start);
@@ -78,7 +78,7 @@ _READABLE = "return source.data.least.map(least => least <= (source.mark ?? 0));
 
 
 class GraphFigure:
-    """One Bokeh figure; `show` changes what it draws. Whoever calls holds the document's lock."""
+    """One Bokeh figure; `show` changes what it draws. The caller holds the document's lock."""
 
     def __init__(self, layout: GraphLayout) -> None:
         """As high as this layout needs, within limits."""

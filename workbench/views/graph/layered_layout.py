@@ -49,7 +49,7 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge], gap: Box) -> Arranged:
 
 
 def _layers(count: int, edges: Sequence[Edge]) -> list[int]:
-    """Longest path from the left; what nobody feeds moves right, next to its first consumer."""
+    """Longest path from the left; what has no operands moves right, next to its first consumer."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
     for start, end in edges:

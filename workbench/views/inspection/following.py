@@ -18,7 +18,7 @@ from workbench.run.timing import StepTime
 from workbench.views.inspection.inspection import Inspected, Inspection, Measurement, Status
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
-TOLD_SECONDS = 0.05  # what takes less is nobody's answer to "why did it take so long"
+TOLD_SECONDS = 0.05  # what takes less is no answer to "why did it take so long"
 AT_ONCE_SECONDS = 0.1  # that views wait for code which no compiler is needed for; a step may take longer
 
 
@@ -126,7 +126,7 @@ class Following:
             if following is not None:
                 following._timed(time, simulation)
 
-        # Called by hand or, once, when nobody follows any more.
+        # Called by hand or, once, when nothing follows any more.
         self._stop_timing = weakref.finalize(self, when_timed(simulation, told))
 
     def _timed(self, time: StepTime, simulation: Simulation) -> None:

@@ -296,13 +296,13 @@ class Inspection:
         return self._status
 
     def report_status(self, status: Status) -> None:
-        """Whoever compiles says what is going on."""
+        """Called by what compiles: what is going on."""
         if status != self._status:
             self._status = status
             self._tell("status")
 
     def report_measured(self, measurement: Measurement) -> None:
-        """Whoever runs a plan says how long its steps take."""
+        """Called by what runs a plan: how long its steps take."""
         with self._lock:
             self._measured[measurement.choices, measurement.backend] = measurement
         self._tell("measured")
@@ -343,7 +343,7 @@ class Inspection:
     def _tell(self, *topics: Topic) -> None:
         """Every listener hears it, also if one of them fails; a failure is raised afterwards.
 
-        One that is no refusal is said in all views as well, because who called may have nobody to tell.
+        One that is no refusal is said in all views as well, because the caller may be a thread for which none waits.
         """
         failed: Exception | None = None
         for topic in topics:

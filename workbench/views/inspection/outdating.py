@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 def remember(inspection: Shown) -> None:
-    """Tell its views, for as long as somebody holds it, when their cell is changed."""
+    """Tell its views, for as long as it is referenced, when their cell is changed."""
     with _lock:
         _inspections.add(inspection)
 

@@ -85,7 +85,7 @@ class FactSearch:
                 find_facts(plan, self._cancel)
             except BuildCancelledError:
                 raise
-            except Exception as error:  # nobody waits for this thread, so the view says it
+            except Exception as error:  # no caller waits for this thread, so the view says it
                 _keep(_key(plan), Findings((), "", (), (), fault_text(error, "registers are assumed")))
             if not self._cancel.is_set():
                 told()

@@ -81,7 +81,7 @@ class LaunchSummary:
     """What a launch view shows of a plain step of the main kernel.
 
     threads, tile, block and grid as in CpuChoices and DeviceChoices. rows: on a device all launches, on CPU threads the
-    loops. shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody
+    loops. shown: number of the row that the curves are of. told: what says how many registers there are, "" if nothing
     has yet and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells. terms: words
     for what loops count, because a called machine has no cells. locality: lines on
     what steps in tiles move, and how fast they should be.

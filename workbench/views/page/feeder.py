@@ -84,7 +84,7 @@ class Feeder:
     def _attempt(self, command: Command) -> None:
         try:
             command()
-        except Exception as error:  # belongs to the user who looks, be it a refusal, no memory or a fault of ours
+        except Exception as error:  # is shown to the user, be it a refusal, no memory or a fault of ours
             self._told_failure(fault_text(error))
 
     def _told_failure(self, text: str) -> None:

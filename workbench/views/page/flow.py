@@ -13,7 +13,7 @@ LATE_SECONDS = 2 * FRAME_SECONDS  # that a frame may be late and those after it 
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
 BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw
 SLOWEST_SECONDS = 0.5  # a frame, of a page that is slow; what takes longer is no page's doing
-SILENT_SHARE = 1 / 30  # of the time that nobody has answered lies between two frames: hours of it are few hundreds
+SILENT_SHARE = 1 / 30  # of the time without an answer lies between two frames: hours of it are few hundreds
 PATIENCE = 4  # frames of a slow page that make a silence
 
 
@@ -41,13 +41,13 @@ class Flow:
         return max(0.0, next_frame - now)
 
     def ask(self, now: float) -> None:
-        """Somebody wants something shown, so a page may be there again."""
+        """A frame is asked for, so a page may be there again."""
         self._asked = now
 
     def send(self, now: float) -> int:
         """A frame goes; returns its number."""
         if self.sent == self.acknowledged:
-            self._last_heard = max(self._last_heard, now)  # silence counts from the first frame nobody answered
+            self._last_heard = max(self._last_heard, now)  # silence counts from the first frame without an answer
             self._rested = True
         self._due = (self._due if now < self._due + LATE_SECONDS else now) + FRAME_SECONDS
         self._last_sent = now

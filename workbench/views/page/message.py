@@ -1,4 +1,4 @@
-"""Message: one piece of what a view says to its page; who says it and who reads it give it its form."""
+"""Message: one piece of what a view says to its page; the view and the page give it its form."""
 
 from __future__ import annotations
 

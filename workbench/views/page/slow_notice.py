@@ -21,7 +21,7 @@ class SlowNotice:
     def __init__(self, text: str, seconds: float = SECONDS) -> None:
         self._text = text
         # In the cell's context, by which a kernel process knows the cell: a thread has none, and what it shows would go
-        # to whoever sent the last message, which may be a view.
+        # to the sender of the last message, which may be a view.
         self._timer = threading.Timer(seconds, contextvars.copy_context().run, (self._show,))
         self._timer.daemon = True
         self._handle: Any = None

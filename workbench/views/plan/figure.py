@@ -31,7 +31,7 @@ _QUIET = 0.35  # opacity of what is not selected while something is
 
 
 class PlanCharts:
-    """Two figures of one summary. `chosen(names)`: sub-kernels that somebody clicked, in the pane's thread."""
+    """Two figures of one summary. `chosen(names)`: sub-kernels that were clicked, in the pane's thread."""
 
     def __init__(
         self,

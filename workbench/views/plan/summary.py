@@ -30,7 +30,7 @@ class SubkernelRow:
     doubles: the same operations in units of those on f64, for which the ceiling holds.
     halo: cells beyond the domain that it computes as well, "0+0" for none. reads and writes: arrays, then values in
     rolling buffers, of which `rolling` says more for those that it makes. predicted: seconds a step at the host's
-    ceilings, `limit` is the one that binds. measured: seconds a step, None until somebody has timed it.
+    ceilings, `limit` is the one that binds. measured: seconds a step, None until it was timed.
     """
 
     ref: SubkernelRef

@@ -98,7 +98,7 @@ class RegistryChannel:
                 changes = {} if self._ended.is_set() else self._changes()
                 if changes:
                     self._send(changes)
-        except Exception:  # the connection is gone, or the process ends: nobody is left to be told
+        except Exception:  # the connection is gone, or the process ends: no reader is left
             self.end()
         finally:
             _channels.discard(self)
@@ -149,7 +149,7 @@ class _Rows:
 
 
 def _look() -> _Rows:
-    from workbench.views.registry.snapshot import (  # with all backends: when somebody looks
+    from workbench.views.registry.snapshot import (  # with all backends: at the first look
         living_machines,
         living_simulations,
     )

@@ -30,7 +30,7 @@ from workbench.views.inspection.inspection import Inspected
 
 @dataclass(frozen=True, slots=True)
 class LivingMachine:
-    """A machine that somebody holds. number: its own in this process."""
+    """A machine that is referenced. number: its own in this process."""
 
     name: str
     dim: int
@@ -46,7 +46,7 @@ class LivingSubkernel:
 
     calls: how often it ran in this program. seconds: of one call, by the clock, None until it was timed. moved: bytes
     that one call must move at least. ceiling: of these bytes, what the host was measured to move in a second. 0:
-    unknown, as for a GPU, or where nobody has measured it.
+    unknown, as for a GPU, or where it was not measured.
     compiler: what it says, "" if unknown.
     """
 
@@ -133,7 +133,7 @@ def registry() -> Living:
 
 
 def living_machines() -> tuple[LivingMachine, ...]:
-    """Machines that somebody holds, oldest first."""
+    """Machines that are referenced, oldest first."""
     machines = [(number, machine) for number, machine in alive.numbered_machines() if hasattr(machine, "graph")]
     return tuple(replace(_machine(machine), number=number) for number, machine in machines)
 

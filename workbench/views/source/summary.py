@@ -39,7 +39,7 @@ class SourceLine:
 class ListedFunction:
     """A function of the text from line `first` to `last`; `subkernels` are those whose loops it holds.
 
-    `report`: what the compiler says about it, "" if nobody has asked.
+    `report`: what the compiler says about it, "" if it was not asked.
     """
 
     name: str
@@ -122,7 +122,7 @@ def summarise_source(
 
 
 def summarise_text(source: Source, title: str) -> SourceSummary:
-    """The summary of a text whose plan nobody has at hand: colours and functions, no names of values."""
+    """The summary of a text without its plan: colours and functions, no names of values."""
     coloured = highlight(source.text.rstrip("\n"), source.language)
     lines = tuple(SourceLine(number, pieces) for number, pieces in enumerate(coloured, start=1))
     text = SourceText(title, source.language, lines, functions_of(source))

@@ -87,7 +87,7 @@ class SourceView:
         return known[1]
 
     def report(self) -> CompilerReport:
-        """What the compiler says; compiles if nobody has asked for this text before, which may take long."""
+        """What the compiler says; compiles this text at the first call, which may take long."""
         return report_of(self.inspection.plan, self.inspection.source, self.inspection.language)
 
     def beside(self, what: Beside) -> None:
@@ -187,7 +187,7 @@ class SourceView:
                     source = self.inspection.source
                     try:
                         report = report_of(self.inspection.plan, source, self.inspection.language)
-                    except Exception as error:  # nobody waits for this thread, so the page is told
+                    except Exception as error:  # no caller waits for this thread, so the page is told
                         problem = fault_text(error, "the text is as it was")
                         self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023
                         return

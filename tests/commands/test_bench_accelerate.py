@@ -8,10 +8,12 @@ from statistics import median
 import numpy as np
 import pytest
 
+from workbench.array_function import collective
 from workbench.backends.build_cache import counters
+from workbench.backends.openmp import OpenmpProgram
 from workbench.cli import main
 from workbench.commands.bench.accelerate import command, measure, rehearsal
-from workbench.commands.bench.accelerate.first_calls import first_calls, timed_calls
+from workbench.commands.bench.accelerate.first_calls import first_calls, timed_calls, watched_runs
 from workbench.commands.bench.accelerate.matrices import MATRICES
 from workbench.commands.bench.accelerate.measure import (
     ProgramRounds,
@@ -34,6 +36,7 @@ from workbench.commands.bench.accelerate.results import (
 from workbench.commands.bench.accelerate.row import VARIANTS, Case, ProgramRow, alone
 from workbench.commands.bench.accelerate.rows import ROWS, running_sums
 from workbench.errors import NoRoomError, RunError
+from workbench.language import while_loop
 
 NAMES = [row.name for row in ROWS]
 
@@ -310,10 +313,31 @@ def test_first_calls_are_those_of_fresh_processes_with_an_empty_cache_and_a_full
     assert first_calls_text(found).startswith("dot product: first call ")
 
 
-def test_the_first_call_is_without_the_run():
-    ends = iter([0.0, 5.0, *(0.0, 0.25) * 200])
-    found = timed_calls(lambda: None, lambda: next(ends))
-    assert (found.first, found.later) == (4.75, 0.25)
+def test_calls_are_timed_without_the_run():
+    now, ran = [0.0], [0.0]
+    taken = iter([(5.0, 1.0), *[(0.25, 0.125)] * 3])  # seconds of a call, and of the run in it
+
+    def call():
+        whole, inside = next(taken)
+        now[0] += whole
+        ran[0] += inside
+
+    found = timed_calls(call, lambda: ran[0], lambda: now[0])
+    assert (found.first, found.later) == (4.0, 0.125)
+    assert next(taken, None) is None
+
+
+def test_the_clock_of_runs_goes_on_while_programs_run(monkeypatch):
+    monkeypatch.setattr(OpenmpProgram, "__init__", OpenmpProgram.__init__)  # put back at the end
+    ran = watched_runs()
+    program = collective(lambda xs: while_loop(lambda u: np.max(u) > 1, lambda u: u - 0.375, xs, at_most=99))
+    program.machine(np.ones(9)).plan("openmp")
+    assert ran() == 0
+    program(np.full(9, 7.0), backend="openmp")
+    once = ran()
+    assert once > 0
+    program(np.full(9, 7.0), backend="openmp")
+    assert ran() > once
 
 
 def test_a_process_that_fails_is_named():

@@ -18,11 +18,15 @@ from pathlib import Path
 from statistics import median
 
 from workbench.backends.build_cache import counters
+from workbench.backends.compile_pool import Built
+from workbench.backends.openmp import OpenmpProgram
+from workbench.codegen.source import Source
 from workbench.commands.bench.accelerate.measure import BACKEND
 from workbench.commands.bench.accelerate.results import FirstCalls
 from workbench.commands.bench.accelerate.row import Call, ProgramRow
 from workbench.commands.bench.accelerate.rows import THESIS
 from workbench.errors import RunError
+from workbench.planning.plan import Plan
 
 MOST_PROCESSES = 3  # of a kind for each program: they take seconds each
 _LATER = 200  # calls at most
@@ -32,7 +36,7 @@ _LAST_LINES = 3  # of what a process printed that failed
 
 @dataclass(frozen=True, slots=True)
 class ProcessTimes:
-    """Of one process: seconds of its first call beside a run, of a later call, and how many files it compiled."""
+    """Of one process: seconds of its first and of a later call beside the run, and how many files it compiled."""
 
     first: float
     later: float
@@ -70,27 +74,49 @@ def _asked(name: str, threads: int, cache: Path) -> ProcessTimes:
     return ProcessTimes(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def timed_calls(call: Call, clock: Callable[[], float] = time.perf_counter) -> ProcessTimes:
-    """Call again and again; a later call is the median of many. clock: seconds that only grow."""
+def timed_calls(call: Call, ran: Callable[[], float], clock: Callable[[], float] = time.perf_counter) -> ProcessTimes:
+    """Call again and again; a later call is the median of many.
+
+    ran: seconds that compiled programs have run so far, which are taken away. clock: seconds that only grow.
+    """
 
     def seconds() -> float:
-        begin = clock()
+        inside, begin = ran(), clock()
         call()
-        return clock() - begin
+        return clock() - begin - (ran() - inside)
 
-    first, before = seconds(), counters().compiled
-    later = [seconds()]
-    while len(later) < _LATER and sum(later) < _SECONDS:
+    first, compiled = seconds(), counters().compiled
+    later, begin = [seconds()], clock()
+    while len(later) < _LATER and clock() - begin < _SECONDS:
         later.append(seconds())
-    usual = median(later)
-    return ProcessTimes(max(0.0, first - usual), usual, before)
+    return ProcessTimes(first, median(later), compiled)
+
+
+def watched_runs() -> Callable[[], float]:
+    """From now on a clock runs while code of newly loaded libraries does; returns how to read it, in seconds."""
+    total, begun = [0.0], OpenmpProgram.__init__
+
+    def begin(program: OpenmpProgram, plan: Plan, source: Source, built: Built) -> None:
+        begun(program, plan, source, built)
+        entry = program.entry
+
+        def timed(march: object) -> int:
+            before = time.perf_counter()
+            status: int = entry(march)
+            total[0] += time.perf_counter() - before
+            return status
+
+        program.entry = timed  # type: ignore[assignment]  # in a process that only measures
+
+    OpenmpProgram.__init__ = begin  # type: ignore[assignment,method-assign]  # as above
+    return lambda: total[0]
 
 
 def main(arguments: list[str]) -> None:
     """Print what `timed_calls` finds of a program. arguments: its name, threads. KeyError for another name."""
     name, threads = arguments
     case = {row.name: row for row in THESIS}[name].case("small")
-    found = timed_calls(lambda: case.ours(backend=BACKEND, threads=int(threads)))
+    found = timed_calls(lambda: case.ours(backend=BACKEND, threads=int(threads)), watched_runs())
     print(json.dumps(asdict(found)))  # noqa: T201  # for the process that asked
 
 

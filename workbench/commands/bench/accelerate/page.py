@@ -122,8 +122,8 @@ def _rate(program: ProgramResult, timing: Timing | None) -> str:
 def _first_calls(table: AccelerateResults) -> Section:
     words = (
         "What calls take beside the run itself, with inputs of a few elements, in fresh processes that have imported "
-        "the program: the first call with an empty build cache, and in a second process with that cache. The run is "
-        "left out by taking away a later call, which has a column of its own with that run in it.",
+        "the program: the first call with an empty build cache, and in a second process with that cache. What "
+        "compiled programs run is taken away from all of them.",
     )
     rows = tuple(
         (

@@ -97,7 +97,7 @@ class FirstCalls:
     """A program in fresh processes, with inputs of a few elements: what calls take beside the run itself, seconds.
 
     cold, warm: the first call with an empty build cache and with one that a process has filled, one a process. later: a
-    later call with its run. compiled: how many files a cold and a warm process compiled at most.
+    later call. compiled: how many files a cold and a warm process compiled at most.
     """
 
     name: str

@@ -6,6 +6,7 @@ The geometry of towers is in `workbench.planning.schedules.torre`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Periodic, Prescribed, SideRule
@@ -73,6 +74,22 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
         return None
     rings = towers.rings[0], towers.rings[1]
     return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)
+
+
+def choices_of_towers(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -> TilingChoices | None:
+    """Return choices that give the towers of these extents and say their sizes; what they say already stays.
+
+    None where there is no room for towers. PlanError as of `torre_of`.
+    """
+    found = torre_of(towers, extents, choices)
+    if found is None:
+        return None
+    return replace(
+        choices,
+        depth=choices.depth or found.levels,
+        diamond_size=choices.diamond_size or towers.size,
+        column_threads=choices.column_threads or towers.threads,
+    )
 
 
 def about(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> str:

@@ -12,6 +12,7 @@ from workbench.errors import PlanError
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices, PlanChoices
+from workbench.planning.dependence import dependences_of
 from workbench.planning.schedules.diamondtorre import threads_for, torre_of
 from workbench.planning.schedules.locality_table import shape_row
 from workbench.planning.schedules.shapes import tower
@@ -269,6 +270,39 @@ def test_reads_along_both_axes_reach_further():
     plan = planned(cell('u = field("u", boundary="periodic")\nu.next = u[+1, -2, 0] + u[0, 0, +3]\n'))
     assert (plan.main.towers.reach, plan.main.towers.along) == (3, 3)
     assert plan.main.towers.around == ((0, 1), (2, 0), (0, 3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'u = field("u", boundary="periodic")\nu.next = u[+1, -2, 0] + u[0, 0, +3]\n',
+        'u, w = fields("u w", boundary="periodic")\nu.next, w.next = w + u[-2, 0, 0] - u[0, +1, -1 + 1], u\n',
+        OTHER.format(k="k"),
+        STAR.format(reach=4),
+    ],
+)
+def test_towers_keep_every_dependence_of_their_step(text):
+    """One analysis finds them: to the step before with the reach of towers, to the one before that at the same cell.
+
+    It knows boxes of cells, which for a star have corners twice as far away as anything is read.
+    """
+    kernel = planned(cell(text)).main
+    towers, found = kernel.towers, dependences_of(kernel.plain, 3)
+    assert all(
+        slope <= reach for slope, reach in zip(found.slopes(3), (towers.reach,) * 2 + (towers.along,), strict=True)
+    )
+    inner = [each for each in found.found if each.box is not None and each.source.kind == each.sink.kind == "loop"]
+    changing = [each for each in inner if each.slot in (towers.even, towers.odd)]
+    assert {(each.kind, each.gap) for each in changing} >= {("flow", 1), ("output", 2)}
+    for each in changing:
+        low, high = zip(*each.box, strict=True)
+        if each.gap == 1 and each.kind == "flow":
+            assert towers.around == tuple((-least, most) for least, most in each.box)
+            assert max(map(abs, (*low[:2], *high[:2]))) <= towers.reach
+        elif each.gap == 1:
+            assert each.kind == "anti"
+        else:
+            assert (each.gap, set(low), set(high)) == (2, {0}, {0})
 
 
 def test_a_coefficient_of_each_cell_is_read_beside_towers():

@@ -37,9 +37,8 @@ def resolved(
     rules again run together where arrays leave the last cache. Other choices are returned as they are. threads: 0 for
     nobody's number. Raises PlanError if the choices cannot be met at all.
     """
-    tilings = [
-        schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE
-    ]  # not measured yet
+    # Towers are as fast as steps on an H100 (planning/DECISIONS.md), and no other device has been asked.
+    tilings = [schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE]
     if choices.plan.tiling.schedule != "auto" or not tilings:
         return choices, ""
     plan = plan_for(graph, choices, backend)

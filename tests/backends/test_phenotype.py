@@ -86,9 +86,18 @@ def test_rows_of_a_task_count_for_loops_that_are_shared_out():
 
 def test_sizes_of_tiles_count_where_there_are_tiles():
     cell = 'u = field("u", boundary=constant(0.0))\nu.next = u[+1]\n'
-    keys = [OPENMP.phenotype(cell_plan(cell, 1, schedule="diamond", depth=depth)) for depth in (4, 8)]
-    assert len({*keys, key_of(OPENMP)}) == 3
+    sizes = ({"depth": 4}, {"depth": 8}, {"depth": 8, "widths": (6,)}, {"depth": 8, "tile_count": 3})
+    keys = [OPENMP.phenotype(cell_plan(cell, 1, schedule="diamond", **each)) for each in sizes]
+    assert len({*keys, key_of(OPENMP)}) == 5
     assert OPENMP.phenotype(cell_plan(cell, 1)) == OPENMP.phenotype(cell_plan(cell, 1, depth=8))
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_levels_of_towers_count_where_there_are_towers(device):
+    cell = 'u = field("u", boundary=constant(0.0))\nu.next = u[+1, 0, 0]\n'
+    keys = [key_of(device, cell, 3, schedule="diamondtorre", depth=depth) for depth in (4, 8)]
+    assert len({*keys, key_of(device, cell, 3)}) == 3
+    assert key_of(device, cell, 3) == key_of(device, cell, 3, depth=8)
 
 
 def test_identity_names_device_and_compiler():

@@ -36,6 +36,8 @@ CASES = (
 REASONS = {
     "wave3d-4": "loads that are not aligned, and more instructions than two ports take (planning/DECISIONS.md)",
     "wave3d-8": "as of order 4",
+    "gray-scott": "waits for caches and memory are added, and may pass together (planning/DECISIONS.md)",
+    "maxwell3d": "as of Gray-Scott",
 }
 SOURCE = """
 extern "C" float work(long turns) {

@@ -52,6 +52,12 @@ OF_TOWERS = (
           "low != Periodic()", "not isinstance(low, Periodic)", REFUSED,
           ('u = field("u", boundary=periodic(sign=-1))\nu.next = u[+1, 0, 0]\n', 3,
            "u has sides that are neither constant nor periodic")),
+    Fault("a corner that two towers of a row read counts twice", "towers", "planning.schedules.tower_table",
+          "shared = levels if row else 0", "shared = 0",
+          "planning.test_towers:test_the_table_of_towers_is_what_a_count_of_all_values_gives", ("wave", 1)),
+    Fault("stages of the next move follow too closely", "towers", TORRE,
+          "(-self.reach * self.levels // self.width) + 1", "(-self.reach * self.levels // self.width)",
+          "planning.test_towers:test_stages_of_several_moves_may_run_at_the_same_time", (1, 1, 2)),
     # -- generated code
     Fault("a stage of the header is shifted too little", "towers", "templates",
           "v = cut(stage, q);", "v = cut(stage, q - 1);", BITS, MIXED),

@@ -242,7 +242,7 @@ def test_json_of_format_1_is_read():
         ('{"format": 2, "plan": {"build": {"flags": ["-ffast-math"]}}}', "flags is .'-ffast-math'"),
         ('{"format": 2, "plan": {"build": {"flags": [[]]}}}', "flags is"),
         ('{"format": 2, "plan": {"tiling": {"depth": -4}}}', "depth is -4\nUse a number from 0 to 65535"),
-        ('{"format": 2, "plan": {"tiling": {"widths": [4, "x"]}}}', "Give a list of numbers from 0 to 65535"),
+        ('{"format": 2, "plan": {"tiling": {"widths": [4, "x"]}}}', "Give a list of numbers from 0 to 999999999"),
         (
             '{"format": 2, "plan": {"tiling": {"schedule": "torre"}}}',
             "schedule is 'torre'\nUse one of auto, stepwise, diamond",

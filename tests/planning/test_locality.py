@@ -11,7 +11,13 @@ from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.diamond import lattice
 from workbench.planning.schedules.least_traffic import least_bytes
-from workbench.planning.schedules.locality import TileSizes, bytes_in_use, tile_sizes, updates_per_move
+from workbench.planning.schedules.locality import (
+    TileSizes,
+    bytes_in_use,
+    choices_of_tiles,
+    tile_sizes,
+    updates_per_move,
+)
 from workbench.planning.schedules.locality_table import locality_table, locality_text, shape_row
 from workbench.planning.schedules.shapes import Shape, crossing, diamond_base, lattice_tile, tower, uses_of
 from workbench.solvers import gray_scott
@@ -230,6 +236,44 @@ def test_each_thread_has_equally_many_tiles_where_there_is_room(text, dim, threa
             assert shared.spaces % threads == 0
             unequal += alone.spaces % threads != 0
     assert unequal > 10
+
+
+def test_choices_of_tiles_give_them_again_on_any_machine():
+    """Whatever was given stays: sizes of random grids and choices, again by other caches and threads."""
+    rng, decided, uneven = random.Random(3), 0, 0
+    for _ in range(300):
+        text, dim = rng.choice([(WAVE, 1), (WAVE, 2), (WAVE, 3), (HEAT, 2), (STAGED, 2), (TURNING, 3)])
+        kernel, extents = tiled(text, dim), tuple(rng.choice([3, 17, 60, 200, 1000, 4099]) for _ in range(dim))
+        given = TilingChoices(
+            "diamond",
+            rng.choice([0, 0, 5, 40]),
+            rng.choice([(), (), (0, 13), (rng.randint(1, 40),), tuple(rng.randint(0, 40) for _ in range(dim))]),
+            rng.choice([0, 0, 0, rng.randint(1, 9)]),
+        )
+        here = rng.choice([1, 2, 3, 16]), rng.choice([MIB // 4, MIB, 2 * MIB]), rng.choice([0, 4 * MIB])
+        sizes = tile_sizes(kernel, extents, given, *here)
+        if sizes is None:
+            continue
+        told = choices_of_tiles(kernel, given, sizes)
+        elsewhere = rng.choice([1, 2, 5]), rng.choice([MIB // 8, 4 * MIB]), rng.choice([0, 16 * MIB])
+        assert tile_sizes(kernel, extents, told, *elsewhere) == sizes
+        assert told.depth == given.depth or not given.depth
+        assert told.tile_count == given.tile_count or not given.tile_count
+        assert all(now == before for now, before in zip(told.widths, given.widths, strict=False) if before)
+        assert choices_of_tiles(kernel, told, sizes) == told
+        decided += given == TilingChoices("diamond")
+        across = extents[kernel.tiling.roles.index("diamond")]
+        alone = lattice(across, kernel.tiling.slopes[kernel.tiling.roles.index("diamond")], sum(told.widths), 64)
+        uneven += alone is not None and alone.spaces != sizes.spaces
+    assert decided > 20
+    assert uneven > 20  # no width alone says how many diamonds there are
+
+
+def test_more_diamonds_than_there_is_room_for_are_fewer():
+    kernel = tiled(HEAT, 2)
+    assert tile_sizes(kernel, (7, 9), TilingChoices("diamond", tile_count=80)).spaces == 3
+    wide = tile_sizes(kernel, (100, 9), TilingChoices("diamond", 0, (64,), 5))
+    assert (wide.height, wide.spaces) == (10, 5)
 
 
 def test_as_many_tiles_are_made_as_somebody_asks_for():

@@ -118,9 +118,10 @@ PLANE = HEAT.format("u[-1, 0] + u[+1, 0] + u[0, -1] + u[0, +1]", 4)
 
 
 def test_schedules_go_where_they_can():
-    tiled = openmp(wb.trace(LINE)).with_choices(schedule="diamond", depth=8, widths=(64,))
+    tiled = openmp(wb.trace(LINE)).with_choices(schedule="diamond", depth=8, widths=(64,), tile_count=2)
     plane = openmp(wb.trace(PLANE)).with_choices_of(tiled)
     assert (plane.choices.plan.tiling.schedule, plane.choices.plan.tiling.depth) == ("diamond", 8)
+    assert plane.choices.plan.tiling.tile_count == 0
     assert plane.carried.left_out == ("widths of tiles left out: they are of 1 axes",)
     twice = openmp(wb.trace(LINE.replace("u[-1]", 'extend(u, "outflow")[-1]'))).with_choices_of(tiled)
     assert twice.choices.plan.tiling.schedule == "auto"

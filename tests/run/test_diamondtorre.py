@@ -109,8 +109,9 @@ def test_towers_of_all_orders_and_sizes_have_the_bits_of_steps(order, size, side
 def told(sim):
     """What a simulation says of its towers."""
     assert "schedule: several steps together, diamondtorre: 6 steps in" in " ".join(str(sim).split())
-    assert sim.choices.plan.tiling.column_threads == 32
-    assert sim.genome.endswith("T=schedule:diamondtorre,column_threads:32")
+    tiling = sim.choices.plan.tiling
+    assert (tiling.depth, tiling.diamond_size, tiling.column_threads) == (6, 2, 32)
+    assert sim.genome.endswith("T=schedule:diamondtorre,depth:6,diamond_size:2,column_threads:32")
     summary = summarise_launch(sim._state.compiled.plan, extents=(26, 12, 8), backend="cuda-sim")
     assert [row.name for row in summary.rows] == ["fill_u", "ahead_step", "torre_step"]
     assert summary.schedule == "diamondtorre"
@@ -125,6 +126,11 @@ def test_a_solver_has_the_same_bits():
         sim = machine.simulate(backend=backend, schedule=schedule, **fields)
         if schedule:
             told(sim)
+            again = machine.with_genome(sim.genome).simulate(backend=backend, **fields)
+            assert again._state.instance._moves == sim._state.instance._moves
+            assert again.choices == replace(sim.choices, plan=again.choices.plan)
+            sim.replan(machine.with_choices(schedule="diamondtorre").choices).wait(120)
+            told(sim)  # the threads of its towers are those of this grid, not of a grid that nobody knows
         sim.run(7)
         sim.set(until=6.0)
         sim.run(8)

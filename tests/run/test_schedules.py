@@ -14,6 +14,7 @@ from workbench.backends.openmp import OpenmpInstance
 from workbench.backends.processor import cache_bytes
 from workbench.planning.choices import TilingChoices
 from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.exchange import from_json, to_json
 from workbench.run import schedules
 from workbench.solvers import advection
 
@@ -41,6 +42,54 @@ def start(extents=LARGE):
 
 def schedule_of(simulation):
     return simulation.choices.plan.tiling.schedule
+
+
+def words(simulation):
+    """Its text on one line."""
+    return " ".join(str(simulation).split())
+
+
+def tiles_of(simulation):
+    return simulation._state.instance.tiles
+
+
+def test_choices_of_a_simulation_give_its_tiles_again(ringed, tmp_path):
+    """By a genome, a file of choices, a checkpoint and a new plan, with other threads; the bits are the same."""
+    first = ringed.simulate(u=start(), backend="openmp", threads=2).run(8)
+    tiling, (sizes,) = first.choices.plan.tiling, tiles_of(first)
+    assert (tiling.schedule, tiling.depth, tiling.tile_count) == ("diamond", sizes.depth, sizes.spaces)
+    assert tiling.widths[0] == 2 * sizes.height
+    assert f"{tiling.depth} steps at most, {tiling.tile_count} diamonds of {tiling.widths[0]} cells" in words(first)
+    assert ringed.simulate(u=start(), backend="openmp", threads=1)._state.instance.tiles != (sizes,)
+    read = from_json(to_json(first.choices))
+    assert read == first.choices
+    first.save(tmp_path / "state.npz")
+    right = first.run(9).u
+    for machine in (ringed.with_genome(first.genome), ringed.with_choices(read)):
+        again = machine.simulate(u=start(), backend="openmp", threads=1).run(17)
+        restored = machine.restore(tmp_path / "state.npz", backend="openmp", threads=1).run(9)
+        for simulation in (again, restored):
+            assert tiles_of(simulation) == (sizes,)
+            assert simulation.choices.plan.tiling == tiling
+            assert np.array_equal(simulation.u, right)
+    small = ringed.with_choices(read).simulate(u=start((9, 7)), backend="openmp", threads=2)
+    assert tiles_of(small)[0].spaces == 4
+    alone = ringed.simulate(u=start(), backend="openmp", threads=1, schedule="stepwise")
+    assert alone.choices.plan.tiling == TilingChoices("stepwise")
+    alone.replan(first.choices).wait(120)
+    assert (tiles_of(alone), alone.choices.plan.tiling) == ((sizes,), tiling)
+    assert "diamonds of" in words(alone)
+    alone.close()
+    assert alone.choices.plan.tiling == tiling
+
+
+def test_sizes_that_somebody_chose_stay_as_they_are(ringed):
+    chosen = ringed.with_choices(schedule="diamond", depth=5, widths=(9,))
+    tiling = chosen.simulate(u=start((40, 50)), backend="openmp", threads=2).choices.plan.tiling
+    assert (tiling.depth, tiling.widths[0], tiling.tile_count) == (5, 9, 5)
+    narrow = chosen.simulate(u=start((1, 50)), backend="openmp", threads=2)
+    assert narrow.choices.plan.tiling == chosen.choices.plan.tiling
+    assert "one step after the other: the grid has no room for tiles" in words(narrow)
 
 
 def test_auto_is_decided_by_size(ringed):
@@ -117,11 +166,6 @@ def test_figures_of_a_busy_machine_decide_nothing(ringed, monkeypatch, tmp_path)
         host._keep(slow, last, cache)
         made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", LARGE, 2)
         assert made.plan.tiling.schedule == chosen
-
-
-def words(simulation):
-    """Its text on one line."""
-    return " ".join(str(simulation).split())
 
 
 def test_auto_says_why_steps_follow_each_other():

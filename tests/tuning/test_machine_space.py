@@ -300,12 +300,17 @@ def test_where_there_are_no_tiles_nothing_of_them_is_tuned(heat):
 
 
 def test_a_schedule_that_is_given_stays_where_it_is_fixed(heat):
-    tiled = heat.with_choices(schedule="diamond", depth=24, widths=(48,))
+    tiled = heat.with_choices(schedule="diamond", depth=24, widths=(48,), tile_count=3)
     found = space_of(tiled, only=["tiling"], fixed=["schedule"])
     assert "schedule" not in [parameter.name for parameter in found.space.parameters]
     assert found.choices(found.start).plan.tiling == tiled.choices.plan.tiling
     assert "24" in values_of(found.space, "depth")
     assert "48" in values_of(found.space, "width along x")
+    names = [parameter.name for parameter in found.space.parameters]
+    other = list(found.start)
+    other[names.index("width along x")] = values_of(found.space, "width along x").index("64")
+    tiling = found.choices(tuple(other)).plan.tiling
+    assert (tiling.widths, tiling.tile_count) == ((64,), 0)  # three tiles of 48 cells need not be three of 64
     assert len(space_of(tiled, only=["tiling"], fixed=["widths"]).space.parameters) == 2
 
 

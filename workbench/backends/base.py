@@ -13,6 +13,7 @@ import numpy as np
 from workbench.codegen.functions import functions_in
 from workbench.codegen.source import Source
 from workbench.graph import StorageType
+from workbench.planning.choices import TilingChoices
 from workbench.planning.plan import Plan
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -273,6 +274,15 @@ class DeviceCells(Protocol):
 
     def give_cells(self, name: str) -> Any:  # noqa: ANN401
         """A fresh C-ordered array on the device with the field's domain; nothing is under way when this returns."""
+
+
+@runtime_checkable
+class TiledInstance(Protocol):
+    """An instance that may run several steps together, in sizes that were decided when it was made."""
+
+    @property
+    def tiling(self) -> TilingChoices | None:
+        """The plan's choices with these sizes; None where one step follows the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,14 @@ from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.planning.axes import along
+from workbench.planning.choices import TilingChoices
 from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import Layout, lay_out_packed
 from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
 from workbench.planning.plan import GlobalSlot, Plan
 from workbench.planning.plan_figures import layout_rule
+from workbench.planning.schedules.diamondtorre import choices_of_towers
 
 _NOTHING: Array = np.zeros(0, np.uint64)
 
@@ -144,6 +146,12 @@ class DeviceInstance(ABC):
     def memory_bytes(self) -> int:
         """Bytes of all arrays, halos and padding included."""
         return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials, *self._lists, *self._scratch))
+
+    @property
+    def tiling(self) -> TilingChoices | None:
+        """The plan's choices with the sizes of towers; None where there are none."""
+        towers = self.plan.main.towers
+        return None if towers is None else choices_of_towers(towers, self.extents, self.plan.choices.plan.tiling)
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""

@@ -10,10 +10,12 @@ from workbench.planning.choices import PlanChoices
 
 def launch_text(kernels: tuple[KernelLaunches, ...], choices: PlanChoices) -> str:
     """All launches of a program on a device, each with its grid and block."""
-    told = []
+    told: list[list[object]] = []
     for kernel in kernels:
         for step in (kernel.plain, kernel.observed):
             told.append([kernel.name, step.rotation, [_launch(code, choices) for code in step.launches]])
+        if kernel.towers is not None:
+            told.append([kernel.name, "levels of towers", choices.tiling.depth])
     return json.dumps(told)
 
 

@@ -42,7 +42,7 @@ from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.placed_blocks import Block, placed_block
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import let_idle_threads_sleep, usable_threads, wanted_threads
-from workbench.backends.tile_sizes import tile_sizes_here
+from workbench.backends.tile_sizes import tiles_of_kernels, tiling_in_use, tiling_text
 from workbench.codegen.cpp.parts import parts_of
 from workbench.codegen.cpp.render import render_openmp
 from workbench.codegen.shapes import array_shapes
@@ -51,6 +51,7 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
+from workbench.planning.choices import TilingChoices
 from workbench.planning.kernel_plan import Axes
 from workbench.planning.layout import Layout, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
@@ -88,10 +89,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
 
     def _launch_text(self, plan: Plan, text: Source) -> str:
         del text
-        cpu, tiling = plan.choices.plan.cpu, plan.choices.plan.tiling
-        tiles = "" if plan.main.tiling is None else f" {tiling.depth} {tiling.widths}"
-        own = tiles_of_loops(plan)
-        return f"{cpu.threads} {cpu.tile}{tiles}{f' {own}' if own else ''}"
+        cpu, own = plan.choices.plan.cpu, tiles_of_loops(plan)
+        return f"{cpu.threads} {cpu.tile}{tiling_text(plan)}{f' {own}' if own else ''}"
 
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler
@@ -184,9 +183,7 @@ class OpenmpInstance:
         )
         self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
-        self.tiles = tuple(
-            tile_sizes_here(kernel, self.extents, plan.choices.plan.tiling, self.threads) for kernel in plan.kernels
-        )
+        self.tiles = tiles_of_kernels(plan, self.extents, self.threads)
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
         self._tiles: Array = np.array(tiles_of_loops(plan), np.int64)
         self._shape: Array = np.array([word for each in self._layouts.values() for word in each.shape_words], np.int64)
@@ -212,6 +209,11 @@ class OpenmpInstance:
     def memory_bytes(self) -> int:
         """Bytes of all arrays, halos and padding included."""
         return sum(block.cells.nbytes for block in self._blocks) + self._scratch.cells.nbytes
+
+    @property
+    def tiling(self) -> TilingChoices | None:
+        """The plan's choices with the sizes of tiles; None where there are none."""
+        return tiling_in_use(self.plan, self.tiles)
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain."""

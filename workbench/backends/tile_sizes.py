@@ -5,7 +5,8 @@ from __future__ import annotations
 from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes, third_cache_is_near
 from workbench.planning.choices import TilingChoices
 from workbench.planning.kernel_plan import KernelPlan
-from workbench.planning.schedules.locality import TileSizes, tile_sizes
+from workbench.planning.plan import Plan
+from workbench.planning.schedules.locality import TileSizes, choices_of_tiles, tile_sizes
 
 
 def tile_sizes_here(
@@ -18,3 +19,21 @@ def tile_sizes_here(
     many = threads or available_threads()
     caches = cache_bytes(), shared_cache_bytes(many)
     return tile_sizes(kernel, extents, choices, many, *caches, shared_is_near=third_cache_is_near())
+
+
+def tiles_of_kernels(plan: Plan, extents: tuple[int, ...], threads: int) -> tuple[TileSizes | None, ...]:
+    """The same for each kernel of a plan."""
+    return tuple(tile_sizes_here(kernel, extents, plan.choices.plan.tiling, threads) for kernel in plan.kernels)
+
+
+def tiling_in_use(plan: Plan, tiles: tuple[TileSizes | None, ...]) -> TilingChoices | None:
+    """The plan's choices with the sizes of the main kernel's tiles, None where it has none. tiles: of each kernel."""
+    sizes = tiles[plan.kernels.index(plan.main)]
+    return None if sizes is None else choices_of_tiles(plan.main, plan.choices.plan.tiling, sizes)
+
+
+def tiling_text(plan: Plan) -> str:
+    """What a plan says of the sizes of tiles, for the key of what would run; "" without tiles."""
+    tiling = plan.choices.plan.tiling
+    count = f" {tiling.tile_count}" if tiling.tile_count else ""
+    return "" if plan.main.tiling is None else f" {tiling.depth} {tiling.widths}{count}"

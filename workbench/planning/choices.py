@@ -104,13 +104,15 @@ class TilingChoices:
     """How steps follow each other; what is 0 or missing is chosen from extents and caches.
 
     schedule: "auto" is decided when a simulation is made (`workbench.run.schedules`), and stepwise without extents.
-    depth: steps that run together at most. widths: cells of a tile along each axis. Of "diamondtorre" diamond_size is
-    how many times a diamond is larger than its smallest (DTS), column_threads a tower's threads along the last axis.
+    depth: steps that run together at most. widths: cells of a tile along each axis; tile_count: diamonds side by side,
+    which may be fewer than there is room for. Of "diamondtorre" diamond_size is how many times a diamond is larger than
+    its smallest (DTS), column_threads a tower's threads along the last axis.
     """
 
     schedule: Schedule = "auto"
     depth: int = 0
     widths: tuple[int, ...] = ()
+    tile_count: int = 0
     diamond_size: int = 0
     column_threads: int = 0
 

@@ -120,15 +120,15 @@ def _carried(source: PlanChoices, old: Graph, new: Graph) -> tuple[PlanChoices, 
         for site, exact, loose in _labelled(old)
         if settings.keys[site.part, site.key, exact] and not {(site.part, exact), (site.part, loose)} & taken
     }
-    widths = source.tiling.widths if old.dim == new.dim else ()
+    tiling = source.tiling if old.dim == new.dim else replace(source.tiling, widths=(), tile_count=0)
     padding = source.layout.padding if old.dim == new.dim else ()
-    left_out = [f"widths of tiles left out: they are of {old.dim} axes"] if widths != source.tiling.widths else []
+    left_out = [f"widths of tiles left out: they are of {old.dim} axes"] if tiling != source.tiling else []
     left_out += [f"padding left out: it is of {old.dim} axes"] if padding != source.layout.padding else []
     plan = replace(
         source,
         values=ValueChoices(manifest=frozenset(made["manifest"]), delayed=frozenset(made["delayed"])),
         barriers=BarrierChoices(frozenset(made["before"]), frozenset(made["after"])),
-        tiling=replace(source.tiling, widths=widths),
+        tiling=tiling,
         layout=replace(source.layout, padding=padding),
     )
     relatives = {name: None for name in relatives if name not in carried}

@@ -34,6 +34,7 @@ stands in T, F, B or A, which name what they set, or in a new section that does.
 """
 
 MOST = 65535
+MOST_CELLS = 999_999_999  # nine digits, as a genome has them
 MOST_THREADS = 1024  # in a block
 MOST_SIZE = 8  # of a tower's diamond
 MOST_LANES = 256
@@ -198,7 +199,8 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("G", "blocks", "device.block", _D.device.block, Numbers(1, MOST_THREADS), _BLOCKS),
     _row("T", "any", "tiling.schedule", _D.tiling.schedule, OneOf(get_args(Schedule))),
     _row("T", "any", "tiling.depth", _D.tiling.depth, Numbers(0, MOST)),
-    _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST)),
+    _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST_CELLS)),
+    _row("T", "any", "tiling.tile_count", _D.tiling.tile_count, Numbers(0, MOST_CELLS)),
     _row("T", "blocks", "tiling.diamond_size", _D.tiling.diamond_size, Numbers(0, MOST_SIZE)),
     _row("T", "blocks", "tiling.column_threads", _D.tiling.column_threads, Numbers(0, MOST_THREADS)),
     _row("F", "threads", "folds.lanes", _D.folds.lanes, Numbers(0, MOST_LANES)),

@@ -15,7 +15,6 @@ from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices, Meaning
 from workbench.planning.extents import check_extents
 from workbench.planning.retype import retype
-from workbench.planning.schedules.diamondtorre import about
 from workbench.run.checkpoint import load_checkpoint
 from workbench.run.initial_values import read_initial_values, set_initial_values
 from workbench.run.memory import check_memory
@@ -68,8 +67,7 @@ def create_simulation(
         raise
     state = State(compiled, instance, threads=threads)
     state.asked, state.chosen = asked, (choices, origin)
-    towers = about(compiled.plan.main, initial.extents, compiled.plan.choices.plan.tiling)
-    state.schedule, state.automatic = schedule or towers, automatic
+    state.schedule, state.automatic = schedule, automatic
     return Simulation(state)
 
 

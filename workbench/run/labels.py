@@ -16,6 +16,7 @@ from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import Space, axis_name
 from workbench.planning.axes import along, axes_of
 from workbench.run.arrays import to_data_set as make_data_set
+from workbench.run.schedules import schedule_text
 from workbench.run.state import State
 
 
@@ -34,8 +35,11 @@ def describe(state: State, running: bool) -> str:
     choices, origin = state.chosen
     if origin and compiled.plan.choices == choices:  # it may have been planned anew
         lines.append(f"  choices: {origin}")
-    if state.schedule and compiled.plan.choices == choices:
-        lines.append(f"  schedule: {state.schedule}")
+    schedule = schedule_text(compiled.plan, state.instance)
+    if not schedule and compiled.plan.choices == choices:
+        schedule = state.schedule
+    if schedule:
+        lines.append(f"  schedule: {schedule}")
     if state.outdated:
         lines.append(state.outdated)
     return "\n".join(fill(line, COLUMNS, subsequent_indent=" " * 4, break_on_hyphens=False) for line in lines)

@@ -23,7 +23,7 @@ from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
 from workbench.run.memory import check_memory
 from workbench.run.ownership import Owner
-from workbench.run.schedules import resolved
+from workbench.run.schedules import resolved, sized
 from workbench.run.state import State
 from workbench.run.timing import StepTime, timed
 
@@ -246,6 +246,7 @@ class Replanner:
             bare = replace(choices, meaning=replace(choices.meaning, precision=()))  # the graph has its types already
             bare, _ = resolved(before.graph, bare, backend, state.extents, request.threads)
             choices = replace(bare, meaning=choices.meaning)
+        choices = sized(choices, state.extents)
         plan = plan_again(before, choices, backend)
         if plan.graph != before.graph:
             raise BackendError("the new plan is one of another program", advice="Report this with the program.")

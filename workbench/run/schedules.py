@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.backends.base import Instance, TiledInstance
 from workbench.backends.host import last_figures
+from workbench.backends.looping import bare_instance
 from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes, third_cache_is_near
 from workbench.backends.registry import row_of
 from workbench.backends.teams import wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.errors import PlanError
 from workbench.graph import Graph
+from workbench.graph.spaces import axis_name
 from workbench.pipeline import plan_for
-from workbench.planning.choices import Choices
+from workbench.planning.choices import Choices, TilingChoices
 from workbench.planning.cost import HostFigures
 from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import memory_bytes
 from workbench.planning.schedules import diamondtorre
+from workbench.planning.schedules.diamondtorre import about
 from workbench.planning.schedules.gain import Caches, meet_often, of_a_thread, spares_meetings, tiles_gain
 from workbench.planning.schedules.tiling import loops_refusal, refusal
 
@@ -33,7 +37,7 @@ def resolved(
     apply their rules again run together where arrays leave the last cache. Other choices are returned as they are.
     threads: 0 if no number is asked for. Raises PlanError if the choices cannot be met at all.
     """
-    # Not diamondtorre: on an H100 the best towers take as long as single steps, so it is chosen by name only.
+    # Not diamondtorre: on an H100 towers are as fast as steps (planning/DECISIONS.md), so they are taken by name only.
     tilings = [schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE]
     if choices.plan.tiling.schedule != "auto" or not tilings:
         return choices, ""
@@ -79,6 +83,37 @@ def sized(choices: Choices, extents: tuple[int, ...]) -> Choices:
     if tiling.schedule != diamondtorre.SCHEDULE or tiling.column_threads or not extents:
         return choices
     return replace(choices, plan=choices.plan.changed(column_threads=diamondtorre.threads_for(extents[-1])))
+
+
+def in_use(plan: Plan, instance: Instance) -> TilingChoices:
+    """Return how steps follow each other in an instance of a plan: no "auto", and the sizes that it has decided."""
+    bare = bare_instance(instance)
+    known = bare.tiling if isinstance(bare, TiledInstance) else None
+    choices = plan.choices.plan if known is None else replace(plan.choices.plan, tiling=known)
+    return choices.changed(schedule=plan.schedule).tiling
+
+
+def schedule_text(plan: Plan, instance: Instance) -> str:
+    """Return how several steps run together in an instance of a plan, and in which sizes; "" where none do by plan."""
+    kernel, bare = plan.main, bare_instance(instance)
+    if not isinstance(bare, TiledInstance) or (kernel.tiling is None and kernel.towers is None):
+        return ""
+    choices, extents = bare.tiling, instance.extents
+    if kernel.tiling is None:
+        return about(kernel, extents, choices or plan.choices.plan.tiling)
+    if choices is None:
+        return "one step after the other: the grid has no room for tiles"
+    sizes = dict(enumerate(zip(kernel.tiling.roles, choices.widths, strict=False)))
+    (across,) = (axis for axis, (role, _) in sizes.items() if role == "diamond")
+    pieces = [
+        f", {width} cells along {axis_name(axis)} at a time"
+        for axis, (role, width) in sizes.items()
+        if role == "wave" and width < extents[axis]
+    ]
+    return (
+        f"several steps together, {kernel.tiling.schedule}: {choices.depth} steps at most, {choices.tile_count} "
+        f"diamonds of {choices.widths[across]} cells along {axis_name(across)}{''.join(pieces)}"
+    )
 
 
 def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:

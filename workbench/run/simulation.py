@@ -72,9 +72,9 @@ class Simulation:
 
     @property
     def choices(self) -> Choices:
-        """The choices in use, with the schedule that "auto" stands for at this size."""
-        plan = self.compiled.plan
-        return replace(plan.choices, plan=plan.choices.plan.changed(schedule=plan.schedule))
+        """The choices in use, with the schedule that "auto" stands for at this size, and the sizes of its tiles."""
+        choices = self.compiled.plan.choices
+        return replace(choices, plan=replace(choices.plan, tiling=self._state.tiling))
 
     @property
     def genome(self) -> str:

@@ -15,6 +15,7 @@ from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
 from workbench.run.initial_values import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import RecordedValues, keep_scalars
+from workbench.run.schedules import in_use
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
 
@@ -51,6 +52,7 @@ class State:
         self.watches = Watches()
         self.written = 0  # how often something else than the kernel step has changed a field or a number
         self.overwritten = 0  # how often of these a field or a scalar, so more than a param
+        self.tiling = in_use(compiled.plan, instance)  # how steps follow each other, sizes of tiles and towers included
         self._instance: Instance | None = instance
         kernels = {kernel.name: kernel for kernel in self.graph.kernels}
         self._diagnostics = diagnostic_stores(self.graph, kernels[STEP]) if STEP in kernels else frozenset[str]()
@@ -91,6 +93,7 @@ class State:
         old = self.instance
         instance.take_over(old)
         self.compiled, self._instance, self.threads = compiled, instance, threads
+        self.tiling = in_use(compiled.plan, instance)
         self.step_seconds, self.march_steps, self.march_seconds = 0.0, 0, 0.0
         self.kernel_steps = {}
         instance.time_launches(self.timing)

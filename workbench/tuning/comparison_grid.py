@@ -97,7 +97,7 @@ def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual:
     widths = [*plan.choices.plan.tiling.widths, *[0] * len(extents)][: len(extents)]
     for axis, piece in pieces.items():
         widths[axis] = piece
-    planned = plan.choices.plan.changed(depth=sizes.depth, widths=tuple(widths))
+    planned = plan.choices.plan.changed(depth=sizes.depth, widths=tuple(widths), tile_count=0)
     choices = replace(plan.choices, plan=planned)
     found = tile_sizes_here(plan.main, extents, planned.tiling, setup.threads)
     if found is None:

@@ -15,7 +15,7 @@ from workbench.planning.choices import Choices, PlanChoices, Schedule
 from workbench.planning.plan import Plan
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.tiled import Role
-from workbench.planning.tunables import MOST, Numbers, Setting, Tunable, tunable
+from workbench.planning.tunables import MOST_CELLS, Numbers, Setting, Tunable, tunable
 
 STEPWISE: Schedule = "stepwise"
 _DEPTHS = (0, 4, 8, 16, 32, 64, 128)
@@ -107,7 +107,8 @@ def _width_row(axis: int, role: Role, last: bool) -> Tunable | None:
         widths[axis] = value
         while widths and not widths[-1]:
             widths.pop()
-        return plan.changed(widths=tuple(widths))
+        count = plan.tiling.tile_count if value == read(plan) else 0  # of another width as many as there is room for
+        return plan.changed(widths=tuple(widths), tile_count=count)
 
     name = f"width along {axis_name(axis)}"
-    return Tunable(name, "T", "any", 0, sensible, Numbers(0, MOST), read, write, "tiling", "widths")
+    return Tunable(name, "T", "any", 0, sensible, Numbers(0, MOST_CELLS), read, write, "tiling", "widths")

@@ -6,6 +6,7 @@ The geometry of towers is in `workbench.planning.schedules.torre`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Periodic, Prescribed, SideRule
@@ -18,6 +19,7 @@ from workbench.planning.reads import emission_in
 from workbench.planning.schedules.locality import DEPTH
 from workbench.planning.schedules.tiling import Refusal, refusal, refused
 from workbench.planning.schedules.torre import Torre, torre
+from workbench.planning.schedules.tower_table import tower_table_lines
 from workbench.planning.towered import Towers, values_of_a_thread
 
 SCHEDULE = "diamondtorre"
@@ -75,6 +77,22 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
     return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)
 
 
+def choices_of_towers(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -> TilingChoices | None:
+    """Return choices that give the towers of these extents and say their sizes; what they say already stays.
+
+    None where there is no room for towers. PlanError as of `torre_of`.
+    """
+    found = torre_of(towers, extents, choices)
+    if found is None:
+        return None
+    return replace(
+        choices,
+        depth=choices.depth or found.levels,
+        diamond_size=choices.diamond_size or towers.size,
+        column_threads=choices.column_threads or towers.threads,
+    )
+
+
 def about(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> str:
     """Return how steps of a kernel run together in towers over these extents; "" if its plan has none."""
     towers = kernel.towers
@@ -86,13 +104,13 @@ def about(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) 
     stages = list(found.stages())
     return (
         f"several steps together, {SCHEDULE}: {found.levels} steps in {len(stages)} stages of up to "
-        f"{max(stage.towers for stage in stages)} towers, diamonds of {towers.cells} cells (DTS {towers.size}), "
+        f"{found.most_towers} towers, diamonds of {towers.cells} cells (DTS {towers.size}), "
         f"{towers.threads} threads a tower"
     )
 
 
 def tower_lines(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> Iterator[str]:
-    """What the text of a plan says of towers: their shape, and how much of what they compute stays in registers."""
+    """What the text of a plan and a launch view say of towers: their shape, and how much of it stays in registers."""
     towers = kernel.towers
     assert towers is not None
     rings = ", ".join(axis_name(k) for k, ring in enumerate(towers.rings) if ring) or "none"
@@ -107,25 +125,11 @@ def tower_lines(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingCho
         yield f"  no room at {' x '.join(map(str, extents))} cells: one step after the other"
         return
     stages = list(found.stages())
-    moved = values_moved(towers, found.levels)
     yield (
         f"  at {' x '.join(map(str, extents))} cells: {found.levels} steps in {len(stages)} stages of up to "
-        f"{max(stage.towers for stage in stages)} towers; {found.levels * towers.cells / moved:.3f} updates per value "
-        "moved"
+        f"{found.most_towers} towers"
     )
-
-
-def values_moved(towers: Towers, levels: int) -> int:
-    """Return the values of a column's cell that one tower inside the domain loads and stores.
-
-    The paper's count (section 5): what a cover has beyond the tier and what a tier leaves behind on each level, the
-    covers at the bottom, and the tiers at the top.
-    """
-    square, size = 2 * towers.reach**2, towers.size
-    beside = (size + 1) ** 2 - size**2
-    left = size**2 - (size - 1) ** 2
-    bottom = (size + 1) ** 2 + (size**2 if towers.older else 0)
-    return square * ((levels - 1) * beside + bottom + levels * left + 2 * (size - 1) ** 2)
+    yield from (f"  {line}" for line in tower_table_lines(kernel, extents, found, stages))
 
 
 def threads_for(length: int) -> int:

@@ -6,7 +6,7 @@ over w rows and the slopes beside them. `locality_table` counts what any shape m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.planning.choices import TilingChoices
@@ -73,14 +73,40 @@ def tile_sizes(
     enough = max(_ENOUGH_NEAR / tiling.levels, _ENOUGH) if shared_is_near else _ENOUGH
     room = far if len(extents) == 2 else near
     chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, threads, room)
-    width = given[axis] or 2 * slope * _best_height(kernel, tiling, extents, threads, chunk, (near, far), enough)
+    most = extents[axis] // (2 * slope)  # times spaces, the height that the axis has room for
+    count = min(choices.tile_count, most)
+    tallest = most // count if count else _best_height(kernel, tiling, extents, threads, chunk, (near, far), enough)
+    width = given[axis] or 2 * slope * tallest
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
     if found is None:
         return None
     height, spaces = found.height, found.spaces
-    if not given[axis]:
-        height, spaces = _shared_out(extents[axis] // (2 * slope), height, spaces, threads)
+    if count:
+        height, spaces = min(height, tallest), count
+    elif not given[axis]:
+        height, spaces = _shared_out(most, height, spaces, threads)
     return TileSizes(depth, height, spaces, chunk)
+
+
+def choices_of_tiles(kernel: KernelPlan, choices: TilingChoices, sizes: TileSizes) -> TilingChoices:
+    """Return choices that give these sizes over equal extents, on any machine; what they say already stays.
+
+    sizes: those that the choices gave here.
+    """
+    tiling = kernel.tiling
+    assert tiling is not None
+    axis = tiling.roles.index("diamond")
+    cells = {"diamond": 2 * max(tiling.slopes[axis], 1) * sizes.height, "wave": sizes.chunk, "whole": 0}
+    given = (*choices.widths, *[0 for _ in tiling.roles])
+    widths = [width or cells[role] for width, role in zip(given, tiling.roles, strict=False)]
+    while len(widths) > len(choices.widths) and not widths[-1]:
+        widths.pop()
+    return replace(
+        choices,
+        depth=choices.depth or sizes.depth,
+        widths=tuple(widths),
+        tile_count=choices.tile_count or sizes.spaces,
+    )
 
 
 def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int, int]:

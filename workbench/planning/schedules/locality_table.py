@@ -6,6 +6,7 @@ come from the formulas of Levchenko, Perepelkina and Zakirov, Computation 4 (201
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -108,6 +109,14 @@ def shape_row(kernel: KernelPlan, shape: Shape, extents: tuple[int, ...]) -> Loc
     return Locality(shape.name, found.locality / levels, step / values * levels / found.locality, many)
 
 
+def table_lines(rows: Sequence[Locality]) -> Iterator[str]:
+    """The rows as text, below what their columns are."""
+    yield f"  {'shape':<6} {'updates per value moved':>24} {'bytes per update':>18} {'updates at a time':>18}"
+    for row in rows:
+        figures = f"{row.vertices_per_edge:>24.3f} {row.bytes_per_update:>18.2f} {row.asynchrony:>18}"
+        yield f"  {row.shape:<6} {figures}"
+
+
 def locality_text(
     kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None, cache_bytes: int = CACHE_BYTES
 ) -> str:
@@ -117,11 +126,8 @@ def locality_text(
         lines.append(
             f"tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
         )
-    lines.append(f"  {'shape':<6} {'updates per value moved':>24} {'bytes per update':>18} {'updates at a time':>18}")
     rows = locality_table(kernel, extents, sizes)
-    for row in rows:
-        figures = f"{row.vertices_per_edge:>24.3f} {row.bytes_per_update:>18.2f} {row.asynchrony:>18}"
-        lines.append(f"  {row.shape:<6} {figures}")
+    lines += table_lines(rows)
     least = least_bytes(kernel, extents, cache_bytes)
     if least:
         whole = kernel.tiling.whole if kernel.tiling is not None else ()

@@ -86,6 +86,23 @@ class Torre:
         many, cells = self.turn
         return number // many * cells + number % many * self.width
 
+    @property
+    def most_towers(self) -> int:
+        """Of a stage; in every second one they may be one fewer."""
+        return max(self._row(number)[1] for number in (0, 1))
+
+    def moves_at_once(self, stages: int) -> int:
+        """How many moves could have a stage under way at the same time; stages: of a move.
+
+        A stage reads, at the lowest level, the last one of towers of the move before whose p and q are smaller by what
+        a tower leans, so that it may follow `levels / size` stages behind, and one. That are about rows / (reach
+        levels) moves, twice as many as the paper says. A wedge waits for all of its first sweep.
+        """
+        if self.rings[0]:
+            return 1
+        behind = 2 * -(-self.reach * self.levels // self.width) + 1
+        return -(-stages // behind)
+
     def sweeps(self) -> tuple[TowerSweep, ...]:
         """In order; the second one of a ring is its wedge."""
         if not self.rings[0]:

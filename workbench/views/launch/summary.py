@@ -160,6 +160,7 @@ def summarise_launch(
         found.trace_extents,
         found.problem,
         terms_of(plan.graph),
+        locality_lines(plan, extents) if plan.main.towers is not None else (),
     )
 
 
@@ -237,7 +238,7 @@ def describe_launch(summary: LaunchSummary) -> str:
         lines.append(f"  {summary.block} threads a block; grid {grid}; {device_text(summary.device)}")
         lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
         lines += [f"  {row_text(row, terms)}" for row in summary.rows]
-        lines += [f"  {text}" for text in (advice_text(summary),) if text]
+        lines += [f"  {text}" for text in (advice_text(summary), *summary.locality) if text]
         if summary.trace is not None:
             lines += trace_lines(summary.trace, summary.trace_extents, terms)
     if summary.problem:

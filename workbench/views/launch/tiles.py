@@ -8,6 +8,7 @@ from workbench.backends.processor import cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.diamondtorre import tower_lines
 from workbench.planning.schedules.forecast import Forecast, forecasts
 from workbench.planning.schedules.locality_table import locality_text
 
@@ -17,9 +18,12 @@ def locality_lines(
 ) -> tuple[str, ...]:
     """Return the locality table of a plan whose steps run in tiles, and what is expected; nothing for other plans.
 
-    threads: 0 for all. figures: of this machine if None; without measured ones nothing is expected.
+    threads: 0 for all. figures: of this machine if None; without measured ones nothing is expected. Nothing is of
+    towers, which run on devices.
     """
     kernel = plan.main
+    if kernel.towers is not None:
+        return tuple(tower_lines(kernel, extents, plan.choices.plan.tiling))
     if kernel.tiling is None:
         return ()
     sizes = tile_sizes_here(kernel, extents, plan.choices.plan.tiling, threads)

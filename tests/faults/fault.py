@@ -24,6 +24,7 @@ class Fault:
 
     place: a module of the package, or "templates" for whichever template or header of codegen/ holds the text.
     caught_by: "module of tests:test function", called with `given`; it passes without the fault.
+    in_each_run: `make test` tries it, though it is not one of the first three of its room.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Fault:
     new: str
     caught_by: str
     given: tuple = ()
+    in_each_run: bool = False
 
     def __repr__(self):
         return f"{self.room}: {self.name}"

@@ -4,6 +4,7 @@ from tests.faults.fault import Fault
 from tests.kit.random_tileable import (
     BENT,
     BOTH_SIDES,
+    FACES,
     HEAT,
     LATE,
     LEAPING,
@@ -27,6 +28,7 @@ CHUNKS = "planning.test_tiling:test_a_wave_does_each_plane_of_each_level_once"
 ONE_TILE = "planning.test_tiling:test_each_row_of_each_level_belongs_to_one_tile"
 CELLS = "planning.test_dependence:test_random_programs_have_the_dependences_of_their_cells"
 BITS = "run.test_diamond:test_tiles_have_the_bits_of_steps"
+QUICK = "run.test_diamond:check_quickly"
 DEPENDENCE, DIAMOND, TILING = "planning.dependence", "planning.schedules.diamond", "planning.schedules.tiling"
 GHOSTS = "planning.schedules.ghosts"
 
@@ -68,7 +70,7 @@ OF_TILES = (
     Fault("only flow counts", "tiles", DEPENDENCE,
           "if source.writes or sink.writes:", "if source.writes and not sink.writes:", CELLS, (0,)),
     Fault("arrays stay in their slots", "tiles", DEPENDENCE,
-          "slot = slots[steps % len(slots)]", "slot = slots[0]", CELLS, (0,)),
+          "slot = slots[steps % len(slots)]", "slot = slots[0]", CELLS, (0,), in_each_run=True),
     Fault("an orbit runs backwards", "tiles", DEPENDENCE,
           "{source: target for target, source in enumerate(rotation)}", "dict(enumerate(rotation))",
           "planning.test_dependence:test_an_array_comes_back_to_its_slot"),
@@ -80,9 +82,11 @@ OF_TILES = (
     Fault("odd tiles do not reach the next centre's tile", "tiles", DIAMOND,
           "self._centre(tile + 1) - half", "self._centre(tile + 1) - half - 1", ONE_TILE, (1,)),
     Fault("tiles lean by a row too little", "tiles", DIAMOND,
-          "return self.slope * (phase", "return max(self.slope - 1, 1) * (phase", STEPS, (TURNING, 1)),
+          "return self.slope * (phase", "return max(self.slope - 1, 1) * (phase", STEPS, (TURNING, 1),
+          in_each_run=True),
     Fault("spaces between centres are too narrow", "tiles", DIAMOND,
-          "max(rows // (2 * slope * height), 1)", "max(rows // (2 * slope * height), 1) + 1", STEPS, (WAVE, 1)),
+          "max(rows // (2 * slope * height), 1)", "max(rows // (2 * slope * height), 1) + 1", STEPS, (WAVE, 1),
+          in_each_run=True),
     Fault("odd tiles end a level too early", "tiles", DIAMOND, "(0 if band % 2 else 1)", "1", ONE_TILE, (3,)),
     Fault("a band begins a level too late", "tiles", DIAMOND, "max(first, 0)", "max(first + 1, 0)", ONE_TILE, (1,)),
     Fault("the last band is left out", "tiles", DIAMOND,
@@ -193,7 +197,7 @@ OF_TILES = (
           "_turns[step % {{ tile.turns | length }}]", "_turns[0]", BITS, (WAVE, 1)),
     Fault("loops have the Globals of the first level", "tiles", "templates",
           "const unsigned char* const globals = run.globals_of(step);",
-          "const unsigned char* const globals = run.globals_of(0);", BITS, (RINGED, 1)),
+          "const unsigned char* const globals = run.globals_of(0);", QUICK, (RINGED, 1), in_each_run=True),
     Fault("nothing is computed above the domain", "tiles", "templates",
           "box.high[k] += grown.sides[k][1];", "box.high[k] += 0;", BITS, (BOTH_SIDES, 2)),
     Fault("a batch of slow steps is as long as tiles are deep", "tiles", "templates",
@@ -233,9 +237,11 @@ OF_TILES = (
           "run.globals_of(step + {{ update.ahead }})", "run.globals_of(step)", BITS, (STAGED, 2)),
     Fault("a box has the ghost cells of the next one too", "tiles", "templates",
           "if (home >= box.low[axis] && home < box.high[axis]) body(i);", "if (home > box.low[axis]) body(i);",
-          BITS, (RINGED, 1)),
+          QUICK, (RINGED, 1), in_each_run=True),
     Fault("boxes near an end have no ghost cells there", "tiles", "templates",
           "box.low[axis] <= most ||", "box.low[axis] < 0 ||", BITS, (RINGED, 1)),
+    Fault("boxes that begin where the last image of a wall comes from have none", "tiles", "templates",
+          "box.low[axis] <= most ||", "box.low[axis] < most ||", QUICK, (FACES, 2)),
     Fault("rows outside the domain have no middle", "tiles", "templates",
           "if (middle && !inside) {", "if (false) {", BITS, (RINGED, 3)),
     Fault("corners are left out", "tiles", "templates",

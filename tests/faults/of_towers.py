@@ -60,10 +60,10 @@ OF_TOWERS = (
           "planning.test_towers:test_stages_of_several_moves_may_run_at_the_same_time", (1, 1, 2)),
     # -- generated code
     Fault("a stage of the header is shifted too little", "towers", "templates",
-          "v = cut(stage, q);", "v = cut(stage, q - 1);", BITS, MIXED),
+          "v = cut(stage, q);", "v = cut(stage, q - 1);", BITS, MIXED, in_each_run=True),
     Fault("threads do not wait for their column", "towers", "templates",
           "            stencil::barrier();\n{% endif %}\n            STENCIL_UNROLL",
-          "{% endif %}\n            STENCIL_UNROLL", BITS, MIXED),
+          "{% endif %}\n            STENCIL_UNROLL", BITS, MIXED, in_each_run=True),
     Fault("towers at a side compute what lies outside", "towers", "templates",
           "at < high_of(level) && inside;\n    }\n    // Whether the level",
           "at < high_of(level);\n    }\n    // Whether the level",

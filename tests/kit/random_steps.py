@@ -10,23 +10,25 @@ RULES = (
     "neumann(0.25 * time, 1.0)", "ANALYTIC",
 )  # fmt: skip
 RINGS = ('"periodic"', "periodic(sign=-1)")
+WALLS = {rule: f"{rule} of faces" for rule in RULES if rule.startswith(("reflect", "mirror"))}
+"""What these rules are where values lie on faces: reflections about the wall, whose own face has no partner."""
 
 
 def random_rules(rng, dim, periodic=False):
-    """(text, rules): the rules of a field, one for each side, periodic ones for both of an axis."""
+    """(text, rules): the rules of a field, (axis, rule) for each side, periodic ones for both of an axis."""
     if periodic:
-        return RINGS[0], [RINGS[0]] * dim
+        return RINGS[0], [(axis, RINGS[0]) for axis in range(dim)]
     sides, used = [], []
     for axis in range(dim):
         name = "xyz"[axis]
         if rng.random() < 0.35:
             rule = rng.choice(RINGS)
             sides.append(f'"{name}": {rule}')
-            used.append(rule)
+            used.append((axis, rule))
         else:
             for side in "-+":
                 rule = rng.choice(RULES)
-                used.append(rule)
+                used.append((axis, rule))
                 sides.append(f'"{name}{side}": {rule}')
     indices = "ijk"[:dim]
     analytic = f"analytic(lambda {', '.join(indices)}: 0.5 * {indices[0]} + 0.25 * {indices[-1]} + time)"
@@ -41,8 +43,9 @@ def random_steps(seed, dim):
     reach, periodic = rng.choice((1, 1, 2, 3)), rng.random() < 0.15  # or all fields are, along all axes
     for name in names:
         text, used = random_rules(rng, dim, periodic)
-        rules += used
-        faces = f', location=("face", {rng.randrange(dim)})' if rng.random() < 0.2 else ""
+        face = rng.randrange(dim) if rng.random() < 0.2 else None
+        rules += [WALLS.get(rule, rule) if axis == face else rule for axis, rule in used]
+        faces = "" if face is None else f', location=("face", {face})'
         kind = rng.choice(("", "", ', dtype="f32"'))
         lines.append(f'{name} = field("{name}", boundary={text}{kind}{faces})')
     lines.append(f"fields = time + {' + '.join(names)}")
@@ -53,7 +56,7 @@ def random_steps(seed, dim):
         match rng.choice(("extended", "stored", "plain")):
             case "extended":
                 text, used = random_rules(rng, dim)
-                rules += used
+                rules += [rule for _, rule in used]
                 lines.append(f"{stage} = extend({value}, {text})")
             case "stored":
                 lines.append(f"{stage} = manifest({value})")

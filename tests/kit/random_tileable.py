@@ -116,6 +116,16 @@ u, k = fields("u k", boundary=constant(t))
 u.next = u[+1] + k[-1]
 """
 
+# Faces on walls, the last of which has no partner: odd and even, along the axis of diamonds and along that of waves.
+FACES = """
+u = field("u", boundary={"x-": mirror(), "x+": reflect(sign=-1), "y": "outflow"}, location=("face", 0))
+v = field("v", boundary={"x": mirror(), "y-": reflect(sign=-1), "y+": mirror()}, location=("face", 1))
+w = field("w", dtype="f32", boundary={"x": reflect(sign=-1), "y": reflect()}, location=("face", 0, 1))
+u.next = 0.5 * u + 0.2 * (u[+2, 0] - u[-2, 0]) + 0.1 * v[+1, -1] + 0.1 * w[0, +1]
+v.next = 0.5 * v + 0.2 * (v[0, +2] - v[0, -2]) + 0.1 * u[-1, +1] + 0.1 * w[-1, 0]
+w.next = 0.5 * w + 0.1 * (w[+1, +1] - w[-1, -1]) + 0.1 * u[+1, +1]
+"""
+
 
 def random_cell(seed, dim):
     """The text of a cell over one to four fields; some take another field's value, some never change."""

@@ -4,6 +4,9 @@ from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.cost import CacheLevel, HostFigures
 
+TILED_SOLVERS = ("advection", "gray_scott", "heat", "life", "maxwell", "wave")
+"""Solvers whose steps can run together; the others need a maximum over all cells."""
+
 FIGURES = HostFigures(
     40e9, 350e9, "given", (CacheLevel(1 << 14, 160e9), CacheLevel(1 << 19, 80e9), CacheLevel(1 << 28, 40e9))
 )

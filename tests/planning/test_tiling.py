@@ -2,6 +2,7 @@
 
 import random
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import workbench
 from tests.kit.random_steps import random_steps
 from tests.kit.random_tileable import BENT, HEAT, LATE, TURNING, UNLIKE, WAVE, random_cell
 from tests.kit.symbolic_tiles import TiledMachine
+from tests.kit.tiled_kernels import TILED_SOLVERS
 from workbench import solvers
 from workbench.errors import PlanError
 from workbench.frontend.cell import trace_cell
@@ -45,7 +47,6 @@ REFUSED = {
     "hydro": ("dt needs the maximum of rate over all cells", "max("),
     "shallow_water": ("dt needs the maximum of ((absolute(", "courant_step("),
 }
-TILED = ("advection", "gray_scott", "heat", "life", "maxwell", "wave")
 
 
 def solver(name):
@@ -54,7 +55,7 @@ def solver(name):
 
 def test_every_solver_is_listed():
     listed = {n for n in solvers.NAMES if hasattr(import_module(f"workbench.solvers.{n}"), "machine")}
-    assert {*REFUSED, *TILED} == listed
+    assert {*REFUSED, *TILED_SOLVERS} == listed
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -71,7 +72,7 @@ def test_solvers_are_refused_with_the_value_and_its_line(name):
     assert told in (ROOT / graph.origin).read_text(encoding="utf-8").split("\n")[line - 1]
 
 
-@pytest.mark.parametrize("name", TILED)
+@pytest.mark.parametrize("name", TILED_SOLVERS)
 def test_solvers_are_tiled(name):
     """All have a scalar time, the axes are rings, and most take several loops a step."""
     graph = solver(name)
@@ -102,6 +103,35 @@ def test_a_diagnostic_scalar_is_no_obstacle():
 )
 def test_what_is_not_built_is_refused(text, why):
     assert refused(text).why == f"{why}, for which tiles of several steps are not built yet"
+
+
+CIRCLE = [f"a{number}" for number in range(65)]
+NOT_BUILT = {
+    "fold": ('u = field("u")\nsums = reduce_sum(u, axis=1)\nu.next = u - 0.1 * sums\n', 2, "sums is a fold over y", 2),
+    "scan": ('u = field("u")\n\nups = scan(add, u)\nu.next = 0.5 * ups\n', 1, "ups has a loop of its own", 3),
+    "particles": (
+        'u = field("u", boundary="periodic")\np, = particles("p")\nu.next = 0.5 * u[+1]\np.next = 0.5 * p\n',
+        1,
+        "p has the axes particles alone",
+        2,
+    ),
+    "circle": (
+        f'{", ".join(CIRCLE)} = fields("{" ".join(CIRCLE)}", boundary="periodic")\na64.next = 0.5 * a0[+1]\n'
+        + "".join(f"{one}.next = {other}\n" for one, other in pairwise(CIRCLE)),
+        1,
+        "a0 comes back to its array after 66 steps, more than 64",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "dim", "why", "line"), NOT_BUILT.values(), ids=NOT_BUILT)
+def test_what_is_not_built_is_refused_with_its_line(text, dim, why, line):
+    machine = workbench.trace(text, dim, name="cell").with_choices(schedule="diamond")
+    with pytest.raises(PlanError, match="schedule 'diamond' cannot run several steps together") as caught:
+        machine.plan()
+    assert f"together: {why}, for which tiles of several steps are not built yet" in caught.value.what
+    assert caught.value.line == line
 
 
 def test_rules_that_take_cells_from_the_other_side_are_refused(monkeypatch):

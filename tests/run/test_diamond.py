@@ -4,15 +4,21 @@ import random
 import subprocess
 import time
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.optimised import optimised
 from tests.kit.random_tileable import (
     ANALYTIC,
+    BENT,
     BOTH_SIDES,
+    FACES,
     HEAT,
+    LATE,
     LEAPING,
     RINGED,
     SHARED,
@@ -20,40 +26,53 @@ from tests.kit.random_tileable import (
     STAGED,
     TIMED,
     TURNING,
+    UNLIKE,
     WATCHED,
     WAVE,
 )
+from tests.run.tiled import state_of, with_tiles
 from workbench.backends.base import Condition, MarchRequest
 from workbench.backends.openmp import OpenmpBackend
 from workbench.errors import PlanError
+from workbench.graph.side_rules import Wall
 from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
+from workbench.planning.schedules.ghosts import sides_of
 from workbench.planning.schedules.locality import tile_sizes
 
 EXTENTS = {1: ((2,), (7,), (64,), (201,)), 2: ((3, 5), (16, 40), (37, 23)), 3: ((5, 4, 6), (6, 17, 9), (12, 24, 10))}
 CASES = [(text, dim) for text in (WAVE, HEAT, TURNING) for dim in (1, 2, 3)]
 CASES += [(WATCHED, 2), (ANALYTIC, 2), (STAGED, 2), (RINGED, 1), (RINGED, 3), (TIMED, 1), (SHARED, 1)]
 CASES += [(BOTH_SIDES, 2), (LEAPING, 3), (SKEWED, 2)]
+PROOFS = [pytest.param(*case, marks=pytest.mark.proof) for case in ((FACES, 2), (BENT, 2), (UNLIKE, 1), (LATE, 1))]
+QUICK = [(TURNING, 1), (TURNING, 3), (WATCHED, 2), (ANALYTIC, 2), (BOTH_SIDES, 2), (RINGED, 1), (RINGED, 3)]
+QUICK += [(TIMED, 1), (SHARED, 1), (LEAPING, 3), (SKEWED, 2), (FACES, 2), (BENT, 2), (LATE, 1)]
 
 
 def machine(text, dim):
     return wb.trace(text, name="cell", dim=dim)
 
 
-def program(text, dim):
+def planned(text, dim):
     made = machine(text, dim)
     plan = made.choices.plan.changed(schedule="diamond")
-    return OpenmpBackend().compile(plan_graph(made.graph, replace(made.choices, plan=plan)))
+    return plan_graph(made.graph, replace(made.choices, plan=plan))
+
+
+def program(text, dim):
+    return OpenmpBackend().compile(planned(text, dim))
+
+
+@cache
+def quick_programs():
+    """Compiled together and without optimisation."""
+    plans = [planned(*case) for case in QUICK]
+    return dict(zip(QUICK, optimised("openmp", "0").compile_many(plans), strict=True))
 
 
 def start_of(instance, rng):
     for static in instance.plan.graph.fields:
         instance.write_field(static.name, rng.random(instance.extents).astype(static.type.numpy))
-
-
-def state_of(instance):
-    values = [instance.read_field(s.name).view(f"u{s.type.itemsize}") for s in instance.plan.graph.fields]
-    return [*values, *(np.float64(instance.read_global(s.name)).view("u8") for s in instance.plan.graph.scalars)]
 
 
 def tiled(instance, choices):
@@ -78,35 +97,57 @@ def sizes_of(instance, rng):
     return tile_sizes(instance.plan.main, instance.extents, choices, instance.threads)
 
 
-@pytest.mark.parametrize(("text", "dim"), CASES)
+@pytest.mark.parametrize(("text", "dim"), [*CASES, *PROOFS])
 def test_tiles_have_the_bits_of_steps(text, dim):
     """One library for all: extents, threads, depths and widths are numbers that it is given."""
-    compiled, rng, ran = program(text, dim), random.Random(dim), 0
-    for extents in EXTENTS[dim]:
-        for threads in (1, 2, 3):
-            one, other = (compiled.instantiate(extents, threads) for _ in range(2))
+    assert compare(program(text, dim), product(EXTENTS[dim], (1, 2, 3))) > 20
+
+
+def check_quickly(text, dim):
+    """For seeded faults: at fewer sizes, without optimisation."""
+    assert compare(optimised("openmp", "0").compile(planned(text, dim)), few(dim)) > 6
+
+
+def few(dim):
+    return zip(EXTENTS[dim][:3], (1, 2, 3), strict=True)
+
+
+@pytest.mark.parametrize(("text", "dim"), QUICK)
+def test_tiles_of_quick_programs_have_the_bits_of_steps(text, dim):
+    assert compare(quick_programs()[text, dim], few(dim)) > 6
+
+
+def compare(compiled, ways):
+    """How many marches ran in tiles, all with the bits of steps; `ways` are extents and threads."""
+    rng, ran = random.Random(compiled.plan.graph.dim), 0
+    for extents, threads in ways:
+        one, other = (compiled.instantiate(extents, threads) for _ in range(2))
+        for instance in (one, other):
+            start_of(instance, np.random.default_rng(7))
+        with_tiles(one, None)
+        for steps in (1, 2, 9, 30):
+            sizes = sizes_of(other, rng)
+            with_tiles(other, sizes)
+            every = rng.choice((0, 0, 4))
+            request = MarchRequest("step", steps, observe_every=every, observe_last=steps > 2, until=ending(one, rng))
+            results = []
             for instance in (one, other):
-                start_of(instance, np.random.default_rng(7))
-            tiled(one, None)
-            for steps in (1, 2, 9, 30):
-                sizes = sizes_of(other, rng)
-                tiled(other, sizes)
-                every = rng.choice((0, 0, 4))
-                request = MarchRequest(
-                    "step", steps, observe_every=every, observe_last=steps > 2, until=ending(one, rng)
-                )
-                results = []
-                for instance in (one, other):
-                    for param in instance.plan.graph.params:
-                        instance.write_global(param.name, 1 / (steps + 3))
-                    results.append(instance.march(request))
-                assert results[0].steps == results[1].steps
-                assert results[0].ended == results[1].ended
-                assert request.until or results[0].steps == steps
-                assert results[0].observed_steps.tolist() == results[1].observed_steps.tolist()
-                assert all(np.array_equal(a, b) for a, b in zip(state_of(one), state_of(other), strict=True))
-                ran += sizes is not None
-    assert ran > 20
+                for param in instance.plan.graph.params:
+                    instance.write_global(param.name, 1 / (steps + 3))
+                results.append(instance.march(request))
+            assert results[0].steps == results[1].steps
+            assert results[0].ended == results[1].ended
+            assert request.until or results[0].steps == steps
+            assert results[0].observed_steps.tolist() == results[1].observed_steps.tolist()
+            assert all(np.array_equal(a, b) for a, b in zip(state_of(one), state_of(other), strict=True))
+            ran += sizes is not None
+    return ran
+
+
+def test_faces_lie_on_walls_along_both_axes():
+    main = planned(FACES, 2).main
+    found = [sides_of(main.kernel, fill.node) for fill in main.plain.fills]
+    assert all({Wall(1), Wall(-1)} <= {rule for sides in found for rule in sides[axis]} for axis in (0, 1))
 
 
 def test_steps_after_tiles_do_not_trust_tags_of_ghost_cells():

@@ -110,8 +110,13 @@ def _not_built(kernel: Kernel, step: Step) -> Iterator[Refusal]:
         yield from _unbuilt_fill(kernel, fill)
     if not step.subkernels:
         yield _later("a step has no loop", None)
-    if any(len(orbit(step.rotation, slot)) > _MOST_TURNS for slot in range(len(step.rotation))):
-        yield _later("arrays change places in too many ways", None)
+    for home in sorted(step.homes, key=lambda home: home.node):
+        steps = len(orbit(step.rotation, home.slot))
+        if steps > _MOST_TURNS:
+            what = (
+                f"{value_name(kernel, home.node)} comes back to its array after {steps} steps, more than {_MOST_TURNS}"
+            )
+            yield _later(what, _line(kernel, home.node))
 
 
 def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:

@@ -5,6 +5,8 @@ numbers in floats make folds exact, so that NumPy's own results are the oracle; 
 is -0.0 here.
 """
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,9 @@ from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
 from workbench import language
 from workbench.errors import ShapeError, TraceError
+from workbench.run import one_call
+from workbench.run.prepared import Prepared
+from workbench.views.plan.messages import notes_of
 
 WAYS = (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0))
 SIZES = (0, 1, 2, 33, 1025, 5000)
@@ -52,6 +57,11 @@ def test_it_is_two_programs():
     assert "program 1 of 2; finds j, the length of x[x > 0] in line" in str(first)
     assert "program 2 of 2; with j, the length of x[x > 0] in line" in str(second)
     assert second.graph.fields[0].name == "selected1"
+    line = folds_and_maps.__code__.co_firstlineno + 1
+    said = f"program 2 of 2; with j, the length of x[x > 0] in line {line}"
+    assert f"\n{said}\n" in str(second.plan())
+    assert second.plan().explain("y").endswith(f"This is {said}.")
+    assert notes_of(second.view("plan").summary)[0] == f"It is {said}."
 
 
 def several(x, z):
@@ -207,3 +217,60 @@ def test_a_later_call_traces_plans_and_compiles_nothing(monkeypatch):
     for mine, exact in zip(program(x, backend="openmp"), folds_and_maps(x), strict=True):
         assert_same_bits(mine, exact)
     assert_same_bits(program(-x[::-1].copy() * 0 + x, backend="openmp")[4], x[x > 0])
+
+
+def test_the_next_program_works_on_the_arrays_of_the_one_before(monkeypatch):
+    given = []
+    give = one_call._Lending.give
+    monkeypatch.setattr(
+        one_call._Lending, "give", lambda call, static, values: (given.append(values), give(call, static, values))
+    )
+    x = whole(100)
+    assert_same_bits(program_of(positive_halves)(x, backend="openmp"), positive_halves(x))
+    read, selected = given
+    assert read is x
+    assert selected.base.shape == x.shape
+    assert selected.flags.c_contiguous
+
+
+def positive_halves(x):
+    return x[x > 0] / 2
+
+
+def test_ctrl_c_ends_a_call_between_two_programs(monkeypatch):
+    program, x = wb.collective(positive_halves), whole(50)
+    run = Prepared.run
+
+    def interrupted(prepared, arguments, **options):
+        found = run(prepared, arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            program(x, backend="openmp")
+    assert_same_bits(program(x, backend="openmp"), positive_halves(x))
+
+
+def test_memory_of_many_lengths_is_given_up():
+    program = wb.collective(positive_halves)
+    for n in range(40):
+        program(np.r_[np.ones(n), -np.ones(40 - n)], backend="openmp")
+    (sequence,) = program._prepared.values()
+    assert [len(step.known) for step in sequence._steps] == [1, 4]
+    program.close()
+    assert not any(prepared._idle for step in sequence._steps for prepared in step.known.values())
+
+
+def test_choices_of_precision_hold_in_all_programs():
+    def rounded(x):
+        y = x[x > 1]
+        third = language.compute_in(y / 3, "f32")
+        return third, y
+
+    x = np.arange(5.0)
+    third, y = wb.collective(rounded)(x, backend="openmp")
+    assert_same_bits(y, x[x > 1])
+    assert third.dtype == np.float32
+    assert_same_bits(third, (y.astype(np.float32) / np.float32(3)))

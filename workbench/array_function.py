@@ -34,7 +34,7 @@ from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
-from workbench.pipeline import compile_graph
+from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.prepared import Prepared, check_only, extents_of, steps_of, value_at
@@ -59,6 +59,9 @@ _Key = tuple[object, ...]
 class _Traced:
     sequence: TracedSequence
     machines: tuple[Machine, ...]
+
+
+_Known = dict[tuple[int, tuple[tuple[str, int], ...]], Compiled]
 
 
 class Collective:
@@ -181,11 +184,12 @@ class Collective:
         traced = self._trace(arguments)
         made: Prepared | PreparedSequence
         if traced.sequence.is_plain:
-            made = self._program(traced, 0, arguments, asked)
+            made = self._program(traced, 0, arguments, asked, {})
         else:
             names = (*self._signature.parameters, *value_names(traced.sequence))
+            known: _Known = {}
             made = PreparedSequence(
-                traced.sequence, names, lambda number, values: self._program(traced, number, values, asked)
+                traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
             )
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
@@ -194,8 +198,13 @@ class Collective:
             each.give_up()
         return prepared
 
-    def _program(self, traced: _Traced, number: int, arguments: Sequence[object], asked: _Options) -> Prepared:
-        """One program of a function, for these arguments and results of the programs before it."""
+    def _program(
+        self, traced: _Traced, number: int, arguments: Sequence[object], asked: _Options, known: _Known
+    ) -> Prepared:
+        """One program of a function, for these arguments and results of the programs before it.
+
+        known: what was compiled of these programs for calls of other lengths, with the same options.
+        """
         function, machine = traced.sequence.programs[number], traced.machines[number]
         names = (*self._signature.parameters, *value_names(traced.sequence))
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
@@ -205,7 +214,10 @@ class Collective:
         check_only(function.only, shapes)
         choices = given_choices(machine.choices, asked.choices)
         steps = steps_of(function, machine.graph, paths, shapes, arguments) if 0 not in extents else {}
-        compiled = compile_graph(machine.graph, choices, asked.backend, steps)
+        key = number, tuple(steps.items())
+        compiled = known.get(key)
+        if compiled is None:  # to look whether there is a compiler takes longer than a short call
+            compiled = known[key] = compile_graph(machine.graph, choices, asked.backend, steps)
         return Prepared(function, compiled, paths, extents, asked.threads, shapes)
 
 

@@ -15,7 +15,7 @@ from tests.kit import array_oracle
 from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
 from workbench import language
-from workbench.errors import ShapeError, TraceError
+from workbench.errors import RunError, ShapeError, TraceError
 from workbench.run import one_call
 from workbench.run.prepared import Prepared
 from workbench.views.plan.messages import notes_of
@@ -194,6 +194,7 @@ def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_e
         (lambda x: x[x[:, None] > 0], "a condition of 2 axes on an array of 1"),
         (lambda x: x[(x > 0).sum() > 1], "a condition of 0 axes on an array of 1"),
         (lambda x: np.nonzero(x.sum()), "a number has no places"),
+        (lambda x: x[:, None][:, x > 0], r"an index is bool(.*\n)*.*x\[:, np\.flatnonzero\(condition\)\]"),
         (lambda x: x + 0 if x[x > 0].size else x, "needs one true or false"),
     ],
 )
@@ -206,6 +207,19 @@ def test_what_a_cell_compresses_is_an_output_alone():
     with pytest.raises(TraceError, match="cannot be computed with") as caught:
         wb.trace('xs = array("xs", "n")\noutput("kept", compress(xs, xs > 2) + 1)')
     assert caught.value.line == 2
+
+
+def test_an_index_outside_of_what_is_selected_is_told_in_the_functions_words():
+    def outside(x):
+        y = x[x > 0]
+        return y[(y * 2).astype("i64")]
+
+    for backend in ("reference", "openmp"):
+        with pytest.raises(
+            RunError, match=r"x\[x > 0\] is read at index 6, for element 1, but has 2 elements"
+        ) as caught:
+            wb.collective(outside)(np.array([0.0, 0.5, -1.0, 3.0]), backend=backend)
+        assert caught.value.line == outside.__code__.co_firstlineno + 2
 
 
 def test_a_later_call_traces_plans_and_compiles_nothing(monkeypatch):

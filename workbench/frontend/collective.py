@@ -260,7 +260,12 @@ def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) 
     counted = frozenset(name for each in body.parts[:number] for name in each.lengths)
     kernels = {name for kernel in graph.kernels for name, _ in kernel.loads()}
     read = {static.name for static in graph.statics if static.name in kernels}
-    readings = [each for each in body.positions.readings.values() if each.static in read]
+    selections = body.positions.selections
+    readings = [
+        replace(each, shown=selections[each.argument].text) if each.argument in selections else each
+        for each in body.positions.readings.values()
+        if each.static in read
+    ]
     for name in part.kept.values():
         if name in read and part.statics[name].role == "field":
             rank = part.statics[name].space.rank

@@ -119,5 +119,5 @@ def _array_of(positions: FunctionPositions, elements: Term, kept: Term, count: T
         name += "_"
     line = positions.trace.here().line
     length = known[0].length if known else SelectedOrigin(f"{name}_length", text, line)
-    positions.selections[name] = Selected(name, elements, kept.index, count, length)
+    positions.selections[name] = Selected(name, elements, kept.index, count, length, text)
     return positions.argument(name, elements.type, [positions.table.length(length)])

@@ -25,6 +25,7 @@ class Selected:
 
     name: of the array that later programs read. elements: the selected ones first, along the axis of the whole array.
     condition: its node. count: how many there are, a number. length: where that comes from, one for a condition.
+    text: what the function has.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Selected:
     condition: int
     count: Term
     length: SelectedOrigin
+    text: str
 
 
 def selected_in(origin: AnyOrigin) -> Iterator[SelectedOrigin]:

@@ -107,26 +107,6 @@ def test_what_a_condition_selects_has_its_own_length():
             assert positive.base is None
 
 
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda x: x[x > 0] + 1, "cannot be computed with"),
-        (lambda x: np.sqrt(x[x > 0]), "cannot be computed with"),
-        (lambda x: np.sum(x[x > 0]), "cannot be computed with"),
-        (lambda x: x[x > 0].max(), "cannot be computed with"),
-        (lambda x: x[x > 0][0], "cannot be computed with"),
-        (lambda x: x[:, None][x > 0], r"a condition of 1 axis on 2(.*\n)*.*take x\[places\] after"),
-        (
-            lambda x: (x[:, None] + x[None, :])[x[:, None] > x[None, :]],
-            r"a condition of 2 axes(.*\n)*.*x\.ravel\(\)\[condition\.ravel",
-        ),
-    ],
-)
-def test_what_a_condition_selects_can_only_be_returned(function, message):
-    with pytest.raises(TraceError, match=message):
-        wb.collective(function)(np.ones(3), backend="reference")
-
-
 def test_scans_and_segments_in_order():
     @wb.collective
     def parts(x, lengths):

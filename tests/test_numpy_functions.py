@@ -337,7 +337,6 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
             "axis= and keepdims= alone",
         ),
         (lambda x: x.sum(0, 1), "sum() takes from 1 to 2 positional", "axis= and keepdims= alone"),
-        (lambda x: np.where(x > 0), "np.where of a condition alone", "compress(generate"),
         (lambda x: np.where(popcount(x.astype("i64")), 1, 0), "bool) first, but got i64", "where((k & 1) != 0, a, b)"),
         (lambda x: x[..., ...], "has ... 2 times", "Write it once"),
         (lambda x: None, "line", "Return what it computes"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
@@ -24,19 +24,21 @@ from workbench.frontend.collective import (
     Kind,
     NumberKind,
     StaticKind,
-    TracedFunction,
+    TracedSequence,
     TupleKind,
     trace_collective,
+    value_names,
 )
 from workbench.frontend.structures import Structure, names_of, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
-from workbench.pipeline import compile_graph
+from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.prepared import Prepared, check_only, extents_of, steps_of, value_at
+from workbench.run.sequences import PreparedSequence
 
 _KEPT = 8
 """Combinations of shapes whose memory waits for the next call, of one function."""
@@ -55,8 +57,11 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Traced:
-    function: TracedFunction
-    machine: Machine
+    sequence: TracedSequence
+    machines: tuple[Machine, ...]
+
+
+_Known = dict[tuple[int, tuple[tuple[str, int], ...]], Compiled]
 
 
 class Collective:
@@ -78,7 +83,7 @@ class Collective:
                 raise TraceError(f"{each.name!r} is a keyword of the call", advice="Choose another name.")
         self._count = len(self._signature.parameters)
         self._traced: dict[tuple[object, ...], _Traced] = {}
-        self._prepared: OrderedDict[tuple[object, ...], Prepared] = OrderedDict()
+        self._prepared: OrderedDict[tuple[object, ...], Prepared | PreparedSequence] = OrderedDict()
         self._lock = forkable_lock()
         update_wrapper(self, function)
 
@@ -117,9 +122,19 @@ class Collective:
         return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
-        """The machine that runs for arguments of these ranks and types: to print, plan, draw and inspect."""
+        """The machine that runs for arguments of these ranks and types: to print, plan, draw and inspect.
+
+        Of a function that computes with what it selects it is the first of its `machines`.
+        """
+        return self.machines(*arguments, **options)[0]
+
+    def machines(self, *arguments: object, **options: object) -> tuple[Machine, ...]:
+        """The machines that run one after the other; more than one where lengths become known in between.
+
+        What x[x > 0] selects is an argument of the second one. Each is planned, drawn and inspected for itself.
+        """
         given = tuple(map(_readable, self._bound(arguments, options)))
-        return self._trace(given).machine
+        return self._trace(given).machines
 
     def close(self) -> None:
         """Free the memory that waits for the next call; programs stay."""
@@ -156,33 +171,54 @@ class Collective:
         kinds = tuple(_kind(name, value) for name, value in zip(names, arguments, strict=True))
         found = self._traced.get(kinds)
         if found is None:
-            function = trace_collective(
+            sequence = trace_collective(
                 self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self.dtype
             )
-            machine = make_machine(function.traced, "", self._surroundings())
-            found = self._traced.setdefault(kinds, _Traced(function, machine))
+            machines = (make_machine(each.traced, "", self._surroundings()) for each in sequence.programs)
+            found = self._traced.setdefault(kinds, _Traced(sequence, tuple(machines)))
         return found
 
-    def _prepare(self, key: _Key, arguments: tuple[object, ...], asked: _Options) -> Prepared:
+    def _prepare(self, key: _Key, arguments: tuple[object, ...], asked: _Options) -> Prepared | PreparedSequence:
         """What calls like this one share, planned and compiled."""
         check_threads(asked.threads)
         traced = self._trace(arguments)
-        function, graph = traced.function, traced.machine.graph
-        names = tuple(self._signature.parameters)
-        paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
-        shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
-        extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
-        check_only(function.only, shapes)
-        choices = given_choices(traced.machine.choices, asked.choices)
-        steps = steps_of(function, graph, paths, shapes, arguments) if 0 not in extents else {}
-        compiled = compile_graph(graph, choices, asked.backend, steps)
-        made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
+        made: Prepared | PreparedSequence
+        if traced.sequence.is_plain:
+            made = self._program(traced, 0, arguments, asked, {})
+        else:
+            names = (*self._signature.parameters, *value_names(traced.sequence))
+            known: _Known = {}
+            made = PreparedSequence(
+                traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
+            )
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
             dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]
         for each in dropped:
             each.give_up()
         return prepared
+
+    def _program(
+        self, traced: _Traced, number: int, arguments: Sequence[object], asked: _Options, known: _Known
+    ) -> Prepared:
+        """One program of a function, for these arguments and results of the programs before it.
+
+        known: what was compiled of these programs for calls of other lengths, with the same options.
+        """
+        function, machine = traced.sequence.programs[number], traced.machines[number]
+        names = (*self._signature.parameters, *value_names(traced.sequence))
+        paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
+        values = {leaf: value_at(arguments, path) for leaf, path in paths.items()}
+        shapes = {leaf: (int(v),) if leaf in function.counted else np.shape(v) for leaf, v in values.items()}
+        extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
+        check_only(function.only, shapes)
+        choices = given_choices(machine.choices, asked.choices)
+        steps = steps_of(function, machine.graph, paths, shapes, arguments) if 0 not in extents else {}
+        key = number, tuple(steps.items())
+        compiled = known.get(key)
+        if compiled is None:  # to look whether there is a compiler takes longer than a short call
+            compiled = known[key] = compile_graph(machine.graph, choices, asked.backend, steps)
+        return Prepared(function, compiled, paths, extents, asked.threads, shapes)
 
 
 @overload

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.kit.array_operators import around, composed, latest
+
 STEPS, KEPT = 9, 3
 MOST_ELEMENTS = 20_000
 FLOATS, WHOLE = ("f64", "f32"), ("i64", "i32", "i16", "u8")
@@ -23,20 +25,6 @@ class Given:
     array: object
     labels: tuple[str, ...]
     type: str
-
-
-def latest(a, b):
-    """The last one that is not zero; it has an order, and 0 is its identity."""
-    return np.where(b == 0, a, b)
-
-
-def composed(f, g):
-    """The map x -> a * x + b of whole numbers modulo 11 that is first f, then g."""
-    return (f[0] * g[0]) % 11, (f[1] * g[0] + g[1]) % 11
-
-
-def around(a, b):
-    return (a + b) % 11
 
 
 def arguments(seed, n, m):
@@ -246,6 +234,13 @@ class Drawn:
         if value.labels[axis] != "m":
             return None
         return self.like(value, value.array[self.at(axis, self.places)] + 1)
+
+    def step_select(self, value, axis):
+        """Elements along the first axis, of which every third one is left out."""
+        count, first = self.size(value, 0), self.draw.randrange(3)
+        label = self.length(f"{value.labels[0]}?{first}", sum((i + first) % 3 > 0 for i in range(count)))
+        kept = self.words.generate((value.array.shape[0],), lambda i: (i + first) % 3 > 0)
+        return self.made(value.array[kept] + 1, self.replaced(value, 0, label), value.type)
 
     # ---- folds and scans
 

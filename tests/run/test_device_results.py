@@ -97,6 +97,26 @@ def test_machines_of_cells_and_loops_do_the_same(gpu):
     halved.close()
 
 
+def test_what_a_program_selects_is_on_the_device_for_the_next_one(gpu):
+    def selected(x):
+        y = x[x > 0]
+        return y - x.max(), y.sum(), y
+
+    program = wb.collective(selected)
+    (given,) = wb.collective(lambda x: (x + 0.0,))(X, backend="cuda", device=True)
+    program(given, backend="cuda", device=True)
+    copies(gpu)
+    made, total, kept = program(given, backend="cuda", device=True)
+    assert copies(gpu) == (0, 0, 2)  # the length with the maximum, and the sum
+    assert isinstance(made, FakeArray)
+    on_host = program(X, backend="cuda")
+    for mine, fetched, exact in zip((made, total, kept), on_host, program(X, backend="reference"), strict=True):
+        assert_same_bits(mine.get() if isinstance(mine, FakeArray) else mine, exact)
+        assert_same_bits(fetched, exact)
+    assert_same_bits(program(X - 2, backend="cuda")[2], X[:0])
+    program.close()
+
+
 @pytest.mark.simulator
 @pytest.mark.parametrize("backend", ["openmp", "cuda-sim", "reference"])
 def test_elsewhere_they_are_arrays_of_numpy_that_others_read_in_place(backend):

@@ -33,7 +33,6 @@ OF_ELEMENTS = {
     "real": "x itself, as it is real",
 }
 """Instead of functions that take each element for itself, in cells and functions of arrays."""
-PLACES = "compress(generate(x.shape, lambda i: i), x.astype(bool))"
 _ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
 _EDGES = "np.sum(edges[None, :] <= x[:, None], axis=1)"
 _WINDOW = "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)"
@@ -44,7 +43,6 @@ _INSTEAD = {
     "argpartition": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes; the places of floats are found "
     "by np.argsort beside the function, with arrays of NumPy",
-    "argwhere": PLACES,
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
     "array_equal": "np.all(a == b)",
     "array_split": "slices: x[:n] and x[n:]",
@@ -64,11 +62,9 @@ _INSTEAD = {
     "ediff1d": "np.diff(x.ravel())",
     "empty": "generate(x.shape, lambda *i: 0.0)",
     "empty_like": "np.zeros_like(x)",
-    "extract": "np.compress(x > 0, x)",
     "eye": _UNIT,
     "fill": "np.full_like(x, value)",
     "fill_diagonal": "np.where(generate(x.shape, lambda i, j: i == j), value, x)",
-    "flatnonzero": PLACES,
     "flatten": "x.ravel()",
     "fromfunction": "generate(x.shape, lambda i, j: i + j)",
     "full": "generate(x.shape, lambda *i: value)",
@@ -94,7 +90,6 @@ _INSTEAD = {
     "nanargmax": f"np.argmax({_WITHOUT_NAN.format('-inf')})",
     "nanargmin": f"np.argmin({_WITHOUT_NAN.format('inf')})",
     "nancumsum": f"np.cumsum({_WITHOUT_NAN.format('0.0')})",
-    "nonzero": PLACES,
     "ones": "generate(x.shape, lambda *i: 1.0)",
     "percentile": _ELSEWHERE.format("percentile"),
     "put": "scatter(None, x, places, values)",

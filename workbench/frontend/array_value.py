@@ -12,8 +12,9 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import no_function, no_method
 from workbench.frontend.axis_numbers import own_positions
-from workbench.frontend.compression import compress, compressed
+from workbench.frontend.compression import compress
 from workbench.frontend.concatenation import concatenate
+from workbench.frontend.conditions import nonzero, selected
 from workbench.frontend.elements import parts_of
 from workbench.frontend.numpy_formulas import FUNCTIONS as FORMULAS
 from workbench.frontend.numpy_functions import FUNCTIONS
@@ -97,8 +98,8 @@ class ArrayValue(Value):
         """Elements as NumPy selects them: slices, whole numbers or a list of them, arrays of indices, None, `...`.
 
         Bounds of slices are known while the function is traced, or computed of lengths. Indices of arrays count from 0;
-        one outside is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
-        known after the call.
+        one outside is an error of the call. What a condition selects, x[x > 0], has a length that becomes known during
+        the call; a condition of fewer axes selects along the first ones.
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
@@ -108,7 +109,7 @@ class ArrayValue(Value):
             stacked: Any = np.stack([self[(*parts[:place], k, *parts[place + 1 :])] for k in numbers], place)
             return stacked  # type: ignore[no-any-return]  # an array value
         if len(parts) == 1 and isinstance(parts[0], Term) and parts[0].type == BOOL:
-            return compressed(term, parts[0])  # type: ignore[no-any-return]  # which the function returns as it is
+            return selected(_function_positions(self), term, parts[0])
         return wrap(subscript(_function_positions(self), term, parts))
 
     def __matmul__(self, other: object) -> Value:
@@ -199,6 +200,8 @@ class ArrayValue(Value):
     ) -> Value:
         name = getattr(function, "__name__", "")
         known = _FUNCTIONS.get(name)
+        if name == "where" and len(arguments) == 1:  # the places where a condition holds
+            return _nonzero(cast(ArrayValue, arguments[0]))  # type: ignore[no-any-return]  # a tuple
         if known is None:
             if name not in OF_EACH_CELL:
                 raise no_function(function, {*_FUNCTIONS, *OF_EACH_CELL})
@@ -329,6 +332,14 @@ def _cumulative(name: str) -> Callable[..., Value]:
     return function
 
 
+def _nonzero(a: ArrayValue) -> Any:  # noqa: ANN401  # a tuple, where NumPy has one
+    return nonzero(_function_positions(a), a)
+
+
+def _argwhere(a: ArrayValue) -> Value:
+    return cast(Value, np.stack(_nonzero(a), axis=-1))
+
+
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sum": _reduction("sum"),
     "prod": _reduction("product"),
@@ -348,6 +359,10 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "einsum": einsum,
     "inner": inner,
     "compress": lambda condition, a: compress(a, condition),
+    "nonzero": _nonzero,
+    "flatnonzero": lambda a: _nonzero(a.ravel())[0],
+    "argwhere": _argwhere,
+    "extract": lambda condition, arr: compress(arr.ravel(), condition.ravel() != 0),
     "concatenate": concatenate,
     "cumsum": _cumulative("sum"),
     "cumprod": _cumulative("product"),
@@ -360,5 +375,6 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 _METHODS = {
     **{name: name for name in ("clip", "cumprod", "diagonal", "round", "squeeze", "swapaxes", "take", "trace")},
     "flatten": "ravel",
+    "nonzero": "nonzero",
 }
 """Methods of NumPy's arrays that are these functions of it, of the array and what else they are given."""

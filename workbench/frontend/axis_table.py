@@ -90,6 +90,18 @@ class QuotientOrigin:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectedOrigin:
+    """How many elements a condition selects, which is known when the program has run that counts them."""
+
+    name: str
+    text: str = field(compare=False)
+    line: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.text} in line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
 class ComputedOrigin:
     """A length that is computed of others by an operator of LENGTH_OPERATORS; line: where, for errors of a call."""
 
@@ -132,7 +144,9 @@ def _written(origin: AnyOrigin) -> str:
             return f"({origin})"
 
 
-AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin | ComputedOrigin
+AnyOrigin = (
+    Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin | ComputedOrigin | SelectedOrigin
+)
 Place = tuple[tuple[int, ...], ...]
 """By what axes are sorted."""
 View = Cut | LeastOrigin
@@ -147,6 +161,8 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
     match origin:
         case Origin(argument, number):
             return shapes[argument][number] if argument else number
+        case SelectedOrigin(name):
+            return shapes[name][0]
         case CutOrigin(of, cut):
             return len(range(*slice_of(cut, shapes).indices(extent_of(of, shapes))))
         case LeastOrigin(of_all):

@@ -7,7 +7,7 @@ what else it is given is known while it is traced.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import FunctionType
 
 import numpy as np
@@ -25,15 +25,17 @@ from workbench.frontend.axis_table import (
 )
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
-from workbench.frontend.compression import Compressed
+from workbench.frontend.lowering import make_graph
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import constant, number_type
 from workbench.frontend.readings import Access, Reading
+from workbench.frontend.selections import Selected
+from workbench.frontend.sequences import Known, Part, parts_of
 from workbench.frontend.structures import names_of, rebuilt, stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
 from workbench.frontend.whole_powers import whole_power
-from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
+from workbench.graph import GLOBAL, Graph, Load, Static, StorageType
 from workbench.graph.types import BOOL
 
 
@@ -96,12 +98,16 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class TracedFunction:
-    """A function for one combination of ranks and types.
+    """A program of a function for one combination of ranks and types: as a rule it is all of the function.
 
     leaves: where the values of the graph's arrays and params are found among the arguments: ("xs",), ("state", 0).
     readings: the graph's arrays and what they are read from. lengths: one an axis of the graph. sizes: numbers of
     elements that must be equal, for what is reshaped. only: slices of one element that met longer axes. accesses: what
     lines read at computed places.
+
+    In a sequence a program has further arguments, what those before it have made (`value_names`). counted: the leaves
+    that are lengths. finds: the numbers of selected elements that it counts. cuts: of arrays that it makes and that
+    have more elements than are selected, the numbers that say how many are. Both go by the names of values.
     """
 
     traced: Traced
@@ -113,12 +119,56 @@ class TracedFunction:
     sizes: tuple[Length, ...]
     only: tuple[OnlyElement, ...]
     accesses: tuple[Access, ...]
+    counted: frozenset[str] = frozenset()
+    finds: tuple[str, ...] = ()
+    cuts: tuple[tuple[str, str], ...] = ()
 
 
-def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedFunction:
+@dataclass(frozen=True, slots=True)
+class TracedSequence:
+    """The programs of a function, run one after the other because lengths become known between them; or only one.
+
+    returned: the values that `rebuild` makes the function's results of, and whether they are selected elements, which
+    lie in a larger array. Of one program that selects nothing they are its results.
+    """
+
+    programs: tuple[TracedFunction, ...]
+    returned: tuple[tuple[str, bool], ...]
+    rebuild: Rebuild
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one program, whose results are those of the function."""
+        return len(self.programs) == 1 and not self.programs[0].cuts
+
+
+def value_name(number: int, static: str) -> str:
+    """What a result of a program of that number is called among the arguments of later ones; no argument is."""
+    return f"{number}:{static}"
+
+
+def value_names(sequence: TracedSequence) -> tuple[str, ...]:
+    """What all programs make, in order: further arguments of those that come later."""
+    return tuple(value_name(n, each.static) for n, program in enumerate(sequence.programs) for each in program.results)
+
+
+@dataclass(slots=True)
+class _Body:
+    """What one attempt to trace a function has made."""
+
+    positions: FunctionPositions
+    leaves: _Leaves
+    parts: list[Part]
+    known: Known
+    graphs: list[Graph]  # of all parts but the first
+    returned: list[Result | Selected]
+    rebuild: Rebuild
+
+
+def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedSequence:
     """Trace the function for arguments of these kinds. Raises TraceError whose line is the user's."""
     table = AxisTable()
-    ended: list[tuple[FunctionPositions, _Leaves, tuple[Result, ...], Rebuild]] = []
+    ended: list[_Body] = []
 
     def call(trace: Trace, defined: Callable[..., object]) -> None:
         begin_called(trace, name, GLOBAL)
@@ -127,7 +177,7 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
         leaves: _Leaves = {}
         given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
-        results: list[Result] = []
+        results: list[Result | Selected] = []
         try:
             rebuild = _store(positions, defined(**given), "result", results)
         except Exception as error:
@@ -138,27 +188,120 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
             raise AxesMetError
         if not results:
             raise TraceError(f"{name} returns no array", advice="Return what it computes from its arrays.")
-        _drop_unused(trace)
-        ended.append((positions, leaves, tuple(results), rebuild))
+        stored = [each for each in results if isinstance(each, Result)]
+        as_made = {each.static for each in stored if each.axes == tuple(range(trace.statics[each.static].space.rank))}
+        parts, known = parts_of(positions, as_made, [each.name for each in results if isinstance(each, Selected)])
+        graphs: list[Graph] = []
+        for number in reversed(range(len(parts))):  # of the first one the graph is made when the trace has ended
+            _take(trace, parts[number], name if len(parts) == 1 else f"{name}_{number + 1}")
+            if number:
+                graphs.insert(0, make_graph(trace))
+        ended.append(_Body(positions, leaves, parts, known, graphs, results, rebuild))
 
     try:
         traced = trace_called(function, call, name=name, dtype=dtype)
     except TraceError as error:
         raise error.located(function.__code__.co_firstlineno) from None  # what is wrong with the function as a whole
-    positions, leaves, results, rebuild = ended[-1]
-    kept = {static.name for static in traced.graph.statics}
-    readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
-    lengths = tuple(_length(table, table.length_of(axis)) for axis in traced.graph.space.axes)
-    axes = {table.length_of(axis) for axis in traced.graph.space.axes}
+    return _sequence(ended[-1], traced)
+
+
+def _take(trace: Trace, part: Part, name: str) -> None:
+    """Let the trace be one program of a sequence, called so."""
+    trace.name = name
+    if part.space.is_global:
+        raise TraceError(f"{name} computes with no array", advice="Give it an array; numbers alone need no machine.")
+    trace.kernels, trace.kernel, trace.loops = [part.main], part.main, part.loops
+    trace.statics, trace.space = part.statics, part.space
+    for state in part.states:
+        state.kept = {**part.kept, **state.kept}
+
+
+def _sequence(body: _Body, traced: Traced) -> TracedSequence:
+    """The programs of a function, each with what it needs of its arguments and of those before it."""
+    parts = body.parts
+    programs, home = [], {name: k for k, part in enumerate(parts) for name in part.main.stores}
+    for number, graph in enumerate((traced.graph, *body.graphs)):
+        made = traced if len(parts) == 1 else _traced(body, number, graph, traced)
+        programs.append(_program(body, number, home, made))
+    by_name = {each.static: each for each in body.returned if isinstance(each, Result)}
+    returned = tuple(
+        (value_name(home[name], name), name not in by_name)
+        for each in body.returned
+        for name in [each.static if isinstance(each, Result) else each.name]
+    )
+    return TracedSequence(tuple(programs), returned, body.rebuild)
+
+
+def _traced(body: _Body, number: int, graph: Graph, traced: Traced) -> Traced:
+    """What a card says about one program of several, with the precision of the values that it has."""
+    names = {static.name for static in graph.statics}
+    names |= {name for kernel in graph.kernels for node in kernel.nodes for name in node.names}
+    precision = tuple(pair for pair in traced.precision if pair[0] in names)
+    return replace(traced, graph=replace(graph, part=_part_text(body, number)), precision=precision)
+
+
+def _part_text(body: _Body, number: int) -> str:
+    """Which program of a sequence it is, and the lengths that are known before it or when it has run."""
+    table, said = body.positions.table, f"program {number + 1} of {len(body.parts)}"
+    here = body.parts[number]
+    for verb, parts in (("with", body.parts[:number]), ("finds", [here])):
+        origins = [each.length for part in parts for each in part.lengths.values()]
+        axes = [(table.axis(table.length(origin)), origin) for origin in origins]
+        lengths = {table.length_of(axis) for axis in here.space.axes}
+        named = [f"{a.name}, the length of {o}" for a, o in axes if verb == "finds" or table.length_of(a) in lengths]
+        said += f"; {verb} {' and '.join(named)}" if named else ""
+    return said
+
+
+def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) -> TracedFunction:
+    part, table, graph = body.parts[number], body.positions.table, traced.graph
+    before = [name for each in body.parts[:number] for name in each.main.stores]
+    paths: _Leaves = {name: (value_name(home[name], name),) for name in before}
+    counted = frozenset(name for each in body.parts[:number] for name in each.lengths)
+    kernels = {name for kernel in graph.kernels for name, _ in kernel.loads()}
+    read = {static.name for static in graph.statics if static.name in kernels}
+    selections = body.positions.selections
+    readings = [
+        replace(each, shown=selections[each.argument].text) if each.argument in selections else each
+        for each in body.positions.readings.values()
+        if each.static in read
+    ]
+    for name in part.kept.values():
+        if name in read and part.statics[name].role == "field":
+            rank = part.statics[name].space.rank
+            readings.append(Reading(name, name, tuple(range(rank)), ((),) * rank))
+
+    def is_known(origin: AnyOrigin) -> bool:
+        level = body.known(origin)
+        return level is not None and level <= number
+
+    axes = [table.length_of(axis) for axis in graph.space.axes]
     one = table.length(Origin("", 1))  # which many an axis must have that is gone
     checked = [
-        number
-        for number, origin in enumerate(table.origins)
-        if table.root(number) == number and number not in axes and (isinstance(origin, ProductOrigin) or number == one)
+        each
+        for each, origin in enumerate(table.origins)
+        if table.root(each) == each and each not in axes and (isinstance(origin, ProductOrigin) or each == one)
     ]
-    sizes = tuple(_length(table, number) for number in checked)
-    only, accesses = tuple(table.only), tuple(positions.accesses)
-    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes, only, accesses)
+    by_name = {each.static: each for each in body.returned if isinstance(each, Result)}
+    results = [
+        by_name.get(name) or Result(name, tuple(range(part.statics[name].space.rank))) for name in part.main.stores
+    ]
+    is_alone = len(body.parts) == 1 and not part.selections
+    own = {name: value_name(number, name) for name in part.main.stores}
+    return TracedFunction(
+        traced,
+        {**body.leaves, **paths},
+        tuple(readings),
+        tuple(results),
+        body.rebuild if is_alone else list,
+        tuple(_length(table, each, is_known) for each in axes),
+        tuple(_length(table, each, is_known) for each in checked if is_known(table.origins[each])),
+        tuple(each for each in body.positions.table.only if is_known(each.cut) and is_known(each.other)),
+        tuple(body.positions.accesses),
+        counted,
+        tuple(own[name] for name in part.lengths),
+        tuple((own[each.name], value_name(home[each.length.name], each.length.name)) for each in part.selections),
+    )
 
 
 _Leaves = dict[str, tuple[str, *tuple[int, ...]]]
@@ -189,7 +332,7 @@ def _argument(
             return positions.wrap(positions.argument(name, type_, lengths))
 
 
-def _store(positions: FunctionPositions, value: object, name: str, results: list[Result]) -> Rebuild:
+def _store(positions: FunctionPositions, value: object, name: str, results: list[Result | Selected]) -> Rebuild:
     """Declare what is returned as results of the graph; the answer puts them together again."""
     if isinstance(value, Mapping):
         parts = {key: _store(positions, part, f"{name}_{key}", results) for key, part in value.items()}
@@ -199,14 +342,10 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
         if stands_for_fields(value):
             return lambda found: structured(value, [rebuild(found) for rebuild in items])
         return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
-    if is_dataclass(value) and not isinstance(value, type | Value | Compressed):
+    if is_dataclass(value) and not isinstance(value, type | Value):
         names = [each.name for each in fields(value) if each.init]
         items = [_store(positions, getattr(value, each), f"{name}_{each}", results) for each in names]
         return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
-    if isinstance(value, Compressed):
-        elements = _store(positions, value.elements, name, results)
-        count = _store(positions, value.count, f"{name}_length", results)
-        return lambda found: elements(found)[: int(count(found))].copy()  # type: ignore[index, call-overload]  # arrays
     if value is None or isinstance(value, str):
         return lambda found: value
     if not isinstance(value, Value | bool | int | float):
@@ -219,8 +358,21 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
             advice = "Return what is computed of the arguments; generate(shape, f) makes an array of indices."
         raise TraceError(f"{positions.trace.name} returns {what}", advice=advice)
     place = len(results)
-    results.append(_result(positions.trace, value, name))
+    selection = _selected(positions, value)
+    results.append(_result(positions.trace, value, name) if selection is None else selection)
     return lambda found: found[place]
+
+
+def _selected(positions: FunctionPositions, value: object) -> Selected | None:
+    """The selection whose elements are returned as they are, if they are."""
+    given = operand(value)
+    if not isinstance(given, Term) or not isinstance(given.node.instruction, Load):
+        return None
+    reading = positions.readings.get(given.node.instruction.name)
+    is_whole = reading is not None and not any(reading.cuts) and not reading.shape
+    if reading is None or not is_whole or order_of(given) != given.space.axes:
+        return None
+    return positions.selections.get(reading.argument)
 
 
 def _result(trace: Trace, value: object, name: str) -> Result:
@@ -238,24 +390,8 @@ def _result(trace: Trace, value: object, name: str) -> Result:
     return Result(static, tuple(None if axis is None else own.index(axis) for axis in order_of(given)))
 
 
-def _drop_unused(trace: Trace) -> None:
-    """Leave out the arrays and axes that no result needs: an array that is read along a copy of its axis alone."""
-    states = [trace.kernel, *(part for _, *parts in trace.loops for part in parts)]
-    needed = trace.pool.needed(term.index for state in states for term, _ in state.stores.values())
-    nodes = [trace.pool.node(index) for index in needed]
-    read = {node.instruction.name for node in nodes if isinstance(node.instruction, Load)}
-    axes = {axis for node in nodes if node.space is not None for axis in node.space.axes}
-    sizes = {trace.axis_names[node.instruction.axis] for node in nodes if isinstance(node.instruction, LoadSize)}
-    stored = {name for state in states for name in state.stores}
-    trace.statics = {name: static for name, static in trace.statics.items() if name in read or name in stored}
-    trace.space = Space(tuple(axis for axis in trace.space.axes if axis in axes or axis.name in sizes))
-    if trace.space.is_global:
-        raise TraceError(
-            f"{trace.name} computes with no array", advice="Give it an array; numbers alone need no machine."
-        )
-
-
-def _length(table: AxisTable, number: int) -> Length:
-    """The length of that number, and those that were joined to it."""
-    others = [other for other in range(len(table.origins)) if other != number and table.root(other) == number]
-    return Length(table.origins[number], tuple((table.origins[other], table.meetings[other]) for other in others))
+def _length(table: AxisTable, number: int, is_known: Callable[[AnyOrigin], bool]) -> Length:
+    """The length of that number, and those that were joined to it, of all that are known."""
+    joined = [other for other in range(len(table.origins)) if other != number and table.root(other) == number]
+    first, *others = (each for each in (number, *joined) if is_known(table.origins[each]))
+    return Length(table.origins[first], tuple((table.origins[each], table.meetings[each]) for each in others))

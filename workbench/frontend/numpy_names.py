@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.array_misuse import OF_ELEMENTS, PLACES
+from workbench.frontend.array_misuse import OF_ELEMENTS
 from workbench.frontend.array_misuse import UFUNCS as INSTEAD_OF_UFUNCS
 from workbench.frontend.attribute_misuse import instead_in_cells
 from workbench.frontend.elements import is_array
@@ -199,8 +199,6 @@ def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], 
             return apply("round", operands[0])
         case "round", _:
             raise TraceError("np.round to decimals has no meaning in a cell", advice="Write round(u * 100) / 100.")
-        case "where", 1 if isinstance(operands[0], Term) and operands[0].trace.positions is not None:
-            raise TraceError("np.where of a condition alone names places", advice=f"Write {PLACES}.")
         case (("where" | "clip"), count):
             raise TraceError(f"np.{name} takes 3 operands here, not {count}", advice=f"Write np.{name}(a, b, c).")
         case _, 1:

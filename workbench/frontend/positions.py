@@ -29,6 +29,7 @@ from workbench.frontend.formulas import contains
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.readings import Access, Order, Reading
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
+from workbench.frontend.selections import Selected
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
 from workbench.graph import (
@@ -62,6 +63,7 @@ class FunctionPositions:
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
     accesses: set[Access] = field(default_factory=set)
+    selections: dict[str, Selected] = field(default_factory=dict)  # by the names of what later programs read
     _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
     _renamed: int = 0  # values made along other axes since lengths were joined
 

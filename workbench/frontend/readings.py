@@ -18,7 +18,7 @@ class Reading:
     """One way in which an argument is read: the static, and for each of its axes the argument's position.
 
     cuts: for each position of the argument what is taken of it, one after the other. shape: the lengths to which it is
-    reshaped before, none if it is not.
+    reshaped before, none if it is not. shown: what the function has in the place of the argument, if no argument of it.
     """
 
     static: str
@@ -26,19 +26,21 @@ class Reading:
     positions: tuple[int, ...]  # fewer than the argument has where an element is taken, whose axis is gone
     cuts: tuple[tuple[View, ...], ...]
     shape: tuple[AnyOrigin, ...] = ()
+    shown: str = ""
 
     def text(self) -> str:
         """What is read as the function has it, x[1:, 3], or in words where it is longer."""
+        argument = self.shown or self.argument
         if self.shape:
-            return f"the reshaped {self.argument}"
+            return f"the reshaped {argument}"
         if not any(self.cuts):
-            return self.argument
+            return argument
         if any(len(chain) > 1 or any(isinstance(view, LeastOrigin) for view in chain) for chain in self.cuts):
-            return f"a part of {self.argument}"
+            return f"a part of {argument}"
         parts = [":" if not chain else self._part(place, chain[0]) for place, chain in enumerate(self.cuts)]
         while parts[-1] == ":":
             parts.pop()
-        return f"{self.argument}[{', '.join(parts)}]"
+        return f"{argument}[{', '.join(parts)}]"
 
     def _part(self, place: int, view: View) -> str:
         assert not isinstance(view, LeastOrigin)

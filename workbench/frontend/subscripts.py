@@ -99,7 +99,9 @@ def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | 
                 )
             raise TraceError(f"{text}: {type(part).__name__} is no part of a subscript", advice=advice)
         elif isinstance(part, Term) and (not part.type.is_integer or part.type == BOOL):
-            advice = "Write np.where(condition, x, 0), or cast an index: i.astype('i64')."
+            advice = "Cast an index: i.astype('i64')."
+            if part.type == BOOL:
+                advice = "Give the places where it holds: x[:, np.flatnonzero(condition)], or write np.where."
             raise TraceError(f"{text}: an index is {part.type}, not a whole number", advice=advice)
         else:
             found.append(part)

@@ -14,20 +14,15 @@ from typing import Any, Literal
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
-from workbench.frontend.formulas import made_of
+from workbench.frontend.keeping import is_expensive, is_worth_keeping
 from workbench.frontend.loops import carried_types, names_of, next_values
-from workbench.frontend.places import EXPENSIVE
 from workbench.frontend.promotion import Order, convert, meeting_space, number_of, without_ones
-from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.graph import (
     GLOBAL,
-    OPERATORS,
-    Arith,
     Extend,
     Load,
-    Loop,
     Reduce,
     Space,
     Static,
@@ -161,17 +156,6 @@ class _Carried:
         return term.trace.emit(lambda pool: pool.extend(term.index, sides, given)).in_order(term.order)
 
 
-def _is_expensive(term: Term) -> bool:
-    """Whether many operations make it, or what makes an array of its own."""
-    flops = 0.0
-    for node in made_of(term):
-        if isinstance(node.instruction, Arith):
-            flops += OPERATORS[node.instruction.operator].flops
-        if flops >= EXPENSIVE or is_stored(node) or isinstance(node.instruction, Loop):
-            return True
-    return False
-
-
 class _Draft:
     """A loop while it is traced."""
 
@@ -278,10 +262,9 @@ class _Draft:
         seen = set(waiting)
         while waiting:
             term = Term(self.trace, waiting.pop())
-            if not term.is_local or not _is_expensive(term):
+            if not term.is_local or not is_expensive(term):
                 continue
-            arrays = [node for node in made_of(term) if isinstance(node.instruction, Load) or is_stored(node)]
-            if any(node.space == term.space for node in arrays) and not term.type.is_pair:
+            if is_worth_keeping(term):
                 found.append(term.index)
                 continue
             waiting += [o for o in term.node.operands if o not in seen]

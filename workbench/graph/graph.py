@@ -98,7 +98,8 @@ class Graph:
 
     `loops` are in the order in which they run, those before one kernel one after the other.
 
-    `origin`: the file whose lines the spans count, where that is not the user's cell. No part of the text.
+    `origin`: the file whose lines the spans count, where that is not the user's cell. `part`: which program of a
+    sequence it is, and what becomes known after it. Neither is a part of the text.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Graph:
     coordinates: tuple[Coordinate, ...] = ()
     origin: str = field(default="", compare=False)
     loops: tuple[While, ...] = ()
+    part: str = field(default="", compare=False)
 
     @property
     def dim(self) -> int:

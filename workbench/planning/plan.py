@@ -97,6 +97,7 @@ class Plan:
         space = self.graph.space
         halo = f", halo {box_text(self.halo)}" if space.has_grid else ""
         lines = [f"plan of {self.graph.name} ({self.graph.fingerprint()}), {self.schedule}{halo}"]
+        lines += [self.graph.part] if self.graph.part else []
         lines += [slot_line(space, s.index, s.itemsize, s.label, s.axes) for s in self.slots]
         lines += [f"global {s.index}: {s.type} {s.role} {s.name}" for s in self.global_slots]
         lines += [f"strided {each.name}: step {each.step or 'of the call'}" for each in self.strided]
@@ -122,7 +123,8 @@ class Plan:
 
         Raises PlanError for unknown names.
         """
-        return explain_value(self.main, a) if b is None else explain(self.main, a, b)
+        said = explain_value(self.main, a) if b is None else explain(self.main, a, b)
+        return f"{said} This is {self.graph.part}." if self.graph.part else said
 
     def kernel(self, name: str) -> KernelPlan:
         """The plan of the kernel called `name`; KeyError if there is none."""

@@ -18,6 +18,7 @@ def machine_text(graph: Graph, choices: Choices, captured: Sequence[object], car
     """A machine in a few lines: its program, what it took from outside, and what was chosen that changes it."""
     fields = "arrays" if is_called(graph) else "fields"
     lines = [f"machine {graph.name}: {kind_of(graph)}", *program_lines(graph, fields)]
+    lines += [f"  {graph.part}"] if graph.part else []
     if captured:
         lines.append(f"  taken from outside of its text: {', '.join(map(str, captured))}")
     lines += [f"  precision: {line}" for line in change_lines(graph, choices.meaning)]

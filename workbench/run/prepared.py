@@ -282,7 +282,7 @@ class Prepared:
 
 def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python or NumPy
     """The number of a param; FieldError for a whole one of Python that an i64 cannot hold."""
-    if isinstance(value, np.void):
+    if isinstance(value, np.void | np.ndarray) and value.dtype.names:
         return DoubleDouble(*value.item())
     if type(value) is int and not -(2**63) <= value < 2**63:
         raise FieldError(

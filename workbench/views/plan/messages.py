@@ -98,6 +98,7 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
     unmoved = [row for row in summary.rows if row.flops and not row.intensity]
     narrow = any(row.doubles != row.flops for row in summary.rows)
     return (
+        *([f"It is {summary.part}."] if summary.part else ()),
         f"Launches, with a barrier after each: {'; '.join(summary.launches) or 'none'}.",
         f"Arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)} together; "
         f"at most {bytes_text(most)} are in use at once.",

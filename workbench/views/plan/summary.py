@@ -98,7 +98,8 @@ class PlanSummary:
 
     launches: what runs between two barriers, in words. arrays: a label for each. live: bytes of arrays that hold
     something needed in each launch; allocated: bytes of all arrays. step_measured: seconds of the whole step, if known,
-    and step_spread how far they spread. terms: words for what is counted, because a called machine has no steps.
+    and step_spread how far they spread. terms: words for what is counted, because a called machine has no steps. part:
+    which program of a sequence it is, in words, "" for a program alone.
     """
 
     machine: str
@@ -116,6 +117,7 @@ class PlanSummary:
     step_measured: float | None = None
     step_spread: float = 0.0
     terms: Terms = field(default=Terms())
+    part: str = ""
 
     @property
     def predicted(self) -> float:
@@ -178,6 +180,7 @@ def summarise_plan(
         step_measured,
         step_spread,
         terms_of(plan.graph),
+        plan.graph.part,
     )
 
 
@@ -278,6 +281,7 @@ def describe_plan(summary: PlanSummary) -> str:
     cells = " x ".join(map(str, summary.extents))
     lines = [
         f"plan of {summary.machine}, kernel {summary.variant}, {cells} {summary.terms.cells}, {summary.backend}",
+        *([f"  {summary.part}"] if summary.part else ()),
         f"  {counted(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} "
         f"a {summary.terms.march} ({measured_text(summary.step_measured, summary.step_spread)})",
     ]

@@ -1,0 +1,56 @@
+"""Selections: what a function of arrays selects by conditions, whose lengths become known when a program has run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.frontend.axis_table import (
+    AnyOrigin,
+    ComputedOrigin,
+    CutOrigin,
+    LeastOrigin,
+    Origin,
+    ProductOrigin,
+    QuotientOrigin,
+    SelectedOrigin,
+    SumOrigin,
+)
+from workbench.frontend.trace import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The elements of an array for which a condition holds, in their order.
+
+    name: of the array that later programs read. elements: the selected ones first, along the axis of the whole array.
+    condition: its node. count: how many there are, a number. length: where that comes from, one for a condition.
+    text: what the function has.
+    """
+
+    name: str
+    elements: Term
+    condition: int
+    count: Term
+    length: SelectedOrigin
+    text: str
+
+
+def selected_in(origin: AnyOrigin) -> Iterator[SelectedOrigin]:
+    """The numbers of selected elements that a length is made of."""
+    match origin:
+        case SelectedOrigin():
+            yield origin
+        case Origin():
+            return
+        case CutOrigin(of, cut):
+            yield from selected_in(of)
+            for bound in cut[:2]:
+                if bound is not None and not isinstance(bound, int):
+                    yield from selected_in(bound)
+        case LeastOrigin(of_all) | SumOrigin(of_all) | ProductOrigin(of_all) | ComputedOrigin(_, of_all):
+            for each in of_all:
+                yield from selected_in(each)
+        case QuotientOrigin(whole, rest):
+            for each in (*whole, *rest):
+                yield from selected_in(each)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
+from workbench.backends.registry import row_of
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
@@ -40,7 +41,7 @@ class OurMarch:
         self._names = [static.name for static in machine.graph.fields]
         values: dict[str, Any] = dict(zip(self._names, arrays, strict=True))
         self._simulation = machine.simulate(backend=runs.backend, threads=threads, schedule=runs.schedule, **values)
-        on_host = runs.backend == "openmp"  # of which the model knows the caches
+        on_host = row_of(runs.backend).runs_on == "threads"  # of which the model knows the caches
         self.figures = _figures(self._simulation.compiled.plan, arrays[0].shape, threads, on_host=on_host)
 
     def advance(self, steps: int) -> None:

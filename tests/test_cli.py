@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench import __version__, cli, trace
+from workbench.backends.registry import backend_names
 from workbench.commands import demo
 from workbench.errors import BackendError
 from workbench.pipeline import compile_graph
@@ -62,6 +63,14 @@ def test_help_of_a_command_says_what_it_does_and_explains_each_option(command, c
     entries = re.findall(r"^  (\S.*(?:\n {3,}\S.*)*)", out.partition("options:\n")[2], re.MULTILINE)
     assert entries
     assert [entry for entry in entries if not re.search(r"\s{2,}\S", entry)] == []
+
+
+@pytest.mark.parametrize("command", ["demo", "compile"])
+def test_help_names_every_backend(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    words = set(re.findall(r"[\w-]+", capsys.readouterr().out))
+    assert {"auto", *backend_names()} - words <= ({"reference"} if command == "compile" else set())  # it has no text
 
 
 def test_every_command_that_is_parsed_runs(capsys):

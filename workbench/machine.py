@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import pipeline
 from workbench.arguments import explains_arguments
-from workbench.backends.registry import row_of
+from workbench.backends.registry import SHOWN, row_of
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
@@ -81,7 +81,7 @@ class Machine:
         """
         return plan_for(self.graph, self.choices, planned_backend(self.backend if backend == "auto" else backend))
 
-    def source(self, backend: str = "openmp") -> Source:
+    def source(self, backend: str = SHOWN) -> Source:
         """The generated text ("openmp", "cuda") with the user's names; maps lines to nodes and cell lines."""
         return render(self.plan(backend), backend)
 

@@ -130,5 +130,9 @@ def test_a_plan_has_chains_where_its_backend_follows_them_and_keeps_its_choices(
 def test_the_traits_of_a_row_say_what_its_choices_are():
     expected = {"reference": "nothing", "openmp": "threads", "cuda": "blocks", "cuda-sim": "blocks"}
     assert {name: registry.row_of(name).runs_on for name in expected} == expected
+    assert [row.name for row in registry.BACKENDS if row.device != "cpu"] == ["cuda"]
+    assert [row.name for row in registry.BACKENDS if row.is_simulator] == ["cuda-sim"]
+    texts = {"reference": "openmp", "openmp": "openmp", "cuda": "cuda", "cuda-sim": "cuda-sim"}
+    assert {name: registry.with_text(name) for name in texts} == texts
     with pytest.raises(BackendError, match="no backend 'opnmp'; did you mean 'openmp'"):
         registry.row_of("opnmp")

@@ -8,7 +8,7 @@ from tests.kit.golden_programs import CASES, asked_for, planned, traced
 from tests.kit.spaced_programs import folds_of_folds, shifted_folds
 from workbench.graph import Outflow
 from workbench.graph.from_text import graph_from_text
-from workbench.planning import plan_graph
+from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.simplify import simplify
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -32,6 +32,50 @@ def test_reductions_over_some_axes_have_the_plan_that_is_kept(name, made, golden
     golden(f"{name}.graph.txt", str(simplify(made)))
     graph = graph_from_text((GOLDEN / f"{name}.graph.txt").read_text(encoding="utf-8"))
     golden(f"{name}.plan.txt", str(plan_graph(graph)))
+
+
+TILES, TOWERS = {"schedule": "diamond"}, {"schedule": "diamondtorre"}
+# name: (what its plan shows, choices, whether loops may run together)
+SHOWN = {
+    "fills": ("Ghost cells are filled once a step, each field's as far as its loop reads it.", {}, True),
+    "boundary_values": ("Only the fill computes a boundary value, so its formula is in no loop.", {}, True),
+    "nested_reads": ("Reads of a value that is not stored add up: the field's halo is 2+3.", {}, True),
+    "barriers": ("A barrier that is asked for parts the chain, and slots of arrays are used again.", {}, True),
+    "chain_of_three": ("Three loops run together, and what lies between is kept in a few planes.", {}, True),
+    "reduction_between": ("What needs the maximum waits for its finisher, in plain and observed steps.", {}, True),
+    "diamond": (
+        "One dimension: tiles are diamonds of cells and steps, which lean by one cell.",
+        TILES,
+        True,
+    ),
+    "diamond_wave": (
+        "Two dimensions: diamonds along x, and waves along y that lean by the reach of 2.",
+        TILES,
+        True,
+    ),
+    "towers": (
+        "Three dimensions on a device: diamonds of x and y, threads along z.",
+        TOWERS,
+        False,
+    ),
+    "gather": ("What is read at computed places is stored, and a slot notes an index outside.", {}, True),
+    "scatter": ("What is sent, where and whether is computed in the Scatter's own loop, and not stored.", {}, True),
+    "segments": ("Beginnings are a Scan of the lengths, with an array; the cells are computed on the way.", {}, True),
+    "scan": ("A Scan has a loop of its own, and an array even where only one formula reads it.", {}, True),
+    "loop": ("The turns of a Loop are a formula of each cell: one loop over cells, weighed by its turns.", {}, True),
+    "ranked_scatter": ("A sort by two bits: a loop alone for the ranks, another for what is sent.", {}, True),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_text_has_the_plan_that_shows(name, golden):
+    shows, choices, together = SHOWN[name]
+    print(shows)
+    text = (GOLDEN / f"{name}.graph.txt").read_text(encoding="utf-8")
+    graph = graph_from_text(text)
+    assert str(graph) == text
+    plan = PlanChoices().changed(**choices)
+    golden(f"{name}.plan.txt", str(plan_graph(graph, Choices(plan=plan), follows_chains=together)))
 
 
 @pytest.mark.parametrize(

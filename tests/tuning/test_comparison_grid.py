@@ -27,8 +27,8 @@ RUNS = {1: (1_000_000,), 2: (4000, 40_000), 3: (600, 300, 200)}
 
 
 def setup_of(folder, extents, backend="openmp", threads=2):
-    sizes = tune._CHECKED_SIMULATED if backend == "cuda-sim" else tune._CHECKED
-    return Setup(str(folder), backend, extents, sizes[len(extents)], tune._CHECK_STEPS_OF_TILES, threads)
+    checked = tune.checked_extents(len(extents), backend)
+    return Setup(str(folder), backend, extents, checked, tune._CHECK_STEPS_OF_TILES, threads)
 
 
 def tiled(machine, backend="openmp", schedule="diamond", **sizes):

@@ -377,5 +377,5 @@ def test_what_is_tied_can_be_set_at_once(blur):
 def test_a_candidate_is_compared_on_more_than_two_of_its_tiles_and_blocks(backend, name, dim):
     """Rows of a task are lines along the last axis; a thread of a block has a cell."""
     most = max(map(int, values_of(space_of(wave.machine(dim), backend).space, name)))
-    extents = (tune._CHECKED_SIMULATED if backend == "cuda-sim" else tune._CHECKED)[dim]
+    extents = tune.checked_extents(dim, backend)
     assert np.prod(extents[:-1] if name == "tile" and dim > 1 else extents) > 2 * most > 64

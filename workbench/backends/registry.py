@@ -26,7 +26,9 @@ class BackendRow:
     `runs_on` is what its loops are spread over, and so which choices count (`workbench.planning.tunables`); "nothing"
     for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
     `tilings`: the schedules of several steps that it has. `reads_strided`: whether loops read arrays of the caller by
-    strides of their own.
+    strides of their own. `device`: what it computes on; a machine has one place for measurements on each.
+    `is_simulator`: whether it simulates another device on this one, each thread a thousand times slower, so that
+    studies, checks and the demo take few cells.
     """
 
     name: str
@@ -39,6 +41,8 @@ class BackendRow:
     follows_chains: bool = False
     tilings: tuple[Schedule, ...] = ()
     reads_strided: bool = False
+    device: str = "cpu"
+    is_simulator: bool = False
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.cpp.render:render_openmp", "workbench.codegen.cuda.render:render_cuda"
@@ -67,6 +71,7 @@ BACKENDS: tuple[BackendRow, ...] = (
         _CUDA_TEXT,
         runs_on="blocks",
         tilings=("diamondtorre",),
+        device="cuda",
     ),
     BackendRow(
         "cuda-sim",
@@ -76,6 +81,7 @@ BACKENDS: tuple[BackendRow, ...] = (
         renderer=_CUDA_TEXT,
         runs_on="blocks",
         tilings=("diamondtorre",),
+        is_simulator=True,
     ),
 )
 keep_templates_in(default_cache)
@@ -104,6 +110,11 @@ def backend_names() -> tuple[str, ...]:
 def names_with_text() -> tuple[str, ...]:
     """The names of those for which source is generated."""
     return tuple(row.name for row in BACKENDS if row.renderer)
+
+
+def with_text(name: str) -> str:
+    """The backend whose text is shown where `name` is asked for: itself, or `SHOWN` for one without a text."""
+    return name if row_of(name).renderer else SHOWN
 
 
 def get_backend(name: str) -> Backend:

@@ -168,7 +168,7 @@ class _Writer:
         if self._is_word(index) or self.scope.stretch.knows(index):
             return ()
         traits = traits_of(node.instruction)
-        if isinstance(node.instruction, Shift | Replicate):
+        if traits.moves:
             offset = self._below(node, offset)
         elif traits.reads == "anywhere":  # and twice: where it lies, and whether that is inside
             return tuple(self._key(i, offset) for i in node.operands[1:]) * 2
@@ -182,7 +182,7 @@ class _Writer:
         """The value that is meant, past what only moves it; what is the same in every cell is known at offset 0."""
         passed: list[int] = []
         node = self.scope.nodes[index]
-        while index not in self.scope.stored and isinstance(node.instruction, Broadcast | Shift | Replicate):
+        while index not in self.scope.stored and traits_of(node.instruction).moves:
             passed.append(index)
             offset = self._below(node, offset)
             index = node.operands[0]
@@ -245,8 +245,9 @@ class _Writer:
         elif self.scope.stretch.knows(index):
             self.along[key] = frozenset({self.scope.inner})
         is_named = isinstance(node.instruction, Loop) and not self._is_word(index)  # by the lines of its loop
+        traits = traits_of(node.instruction)
         self.texts[key], self.levels[key], self.inside[key] = text, level, () if is_named else inside
-        if is_named or isinstance(node.instruction, Imm | LoadIndex) or index in self.scope.stretch.conditions:
+        if is_named or (traits.is_leaf and traits.is_free) or index in self.scope.stretch.conditions:
             return
         is_cell = isinstance(node.instruction, Gather) and bool(self.scope.access)  # read into a written type
         is_apart = isinstance(node.instruction, Arith) and node.instruction.operator in self.scope.apart

@@ -9,10 +9,10 @@ from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text
 from workbench.graph import Gather, Node
 from workbench.graph.identity import by_identity
-from workbench.graph.instructions import NOTING
+from workbench.graph.instructions import traits_of
 
 OUTSIDE = "outside"
-"""The variable of a text with a bit for each node of NOTING of the kernel that met what lies outside."""
+"""The variable of a text with a bit for each node of the kernel that met what lies outside."""
 _MOST = 64
 
 
@@ -82,7 +82,7 @@ def note_bit(nodes: tuple[Node, ...], gather: int) -> int:
 @by_identity(size=32)
 def _places(nodes: tuple[Node, ...]) -> dict[tuple[object, ...], int]:
     """Numbers for all that errors say of these nodes, in order."""
-    places = dict.fromkeys(_said(node) for node in nodes if isinstance(node.instruction, NOTING))
+    places = dict.fromkeys(_said(node) for node in nodes if traits_of(node.instruction).notes_outside)
     return {said: number for number, said in enumerate(places)}
 
 
@@ -93,5 +93,5 @@ def _said(node: Node) -> tuple[object, ...]:
 
 def noted(nodes: tuple[Node, ...], bits: int) -> int:
     """Return the first node whose bit is set in what a step has noted, which is not 0."""
-    noting = [index for index, node in enumerate(nodes) if isinstance(node.instruction, NOTING)]
+    noting = [index for index, node in enumerate(nodes) if traits_of(node.instruction).notes_outside]
     return next(index for index in noting if bits >> note_bit(nodes, index) & 1)

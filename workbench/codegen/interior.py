@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.codegen.scope import Scope
-from workbench.graph import Arith, Broadcast, Gather, Imm, LoadIndex, LoadSize, Node, Replicate
+from workbench.graph import Arith, Gather, Imm, LoadIndex, LoadSize, Node, Replicate
+from workbench.graph.instructions import traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _wrapped(scope: Scope, node: Node, moves: dict[int, int]) -> tuple[int, int]
 
 def _bare(scope: Scope, index: int) -> int:
     """A value that is the same along some axes, as it is without them."""
-    while isinstance(scope.nodes[index].instruction, Broadcast | Replicate):
+    while traits_of(scope.nodes[index].instruction).repeats:
         (index,) = scope.nodes[index].operands
     return index
 

@@ -13,7 +13,6 @@ from workbench.graph import (
     Arith,
     Extend,
     Fixed,
-    Gather,
     Imm,
     Load,
     Loop,
@@ -22,7 +21,7 @@ from workbench.graph import (
     Region,
     SideRule,
 )
-from workbench.graph.instructions import Combining
+from workbench.graph.instructions import Instruction, traits_of
 from workbench.graph.side_rules import rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
 from workbench.planning.kernel_plan import Margins
@@ -81,7 +80,11 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
         if index not in seen:
             seen.add(index)
             waiting.extend(nodes[index].operands)
-    return not any(isinstance(nodes[i].instruction, Load | Combining | Gather) for i in seen)
+    return not any(_reads_state(nodes[i].instruction) for i in seen)
+
+
+def _reads_state(instruction: Instruction) -> bool:
+    return isinstance(instruction, Load) or traits_of(instruction).reads in ("all", "anywhere")
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:

@@ -22,7 +22,7 @@ from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.extended_arrays import identity_of
 from workbench.graph.extended_numbers import DoubleDouble
-from workbench.graph.instructions import Combining, Constant
+from workbench.graph.instructions import Combining, Constant, traits_of
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
 from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step
@@ -154,7 +154,7 @@ class KernelWriter:
 
     def _exists(self, node: int) -> bool:
         """Whether the node's value is in an array before the sweep, so that no formula computes it."""
-        return isinstance(self.nodes[node].instruction, Load | Extend)
+        return traits_of(self.nodes[node].instruction).is_existing
 
     def output_name(self, home: Home, numbered: dict[int, str]) -> str:
         """The field whose array the slot becomes, else the value's own name."""

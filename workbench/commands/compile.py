@@ -12,7 +12,7 @@ from typing import NoReturn
 from workbench.amounts import counted
 from workbench.backends.build_flags import build_flags
 from workbench.backends.nvrtc import PRELUDE, compile_options
-from workbench.backends.registry import row_of
+from workbench.backends.registry import SHOWN, row_of
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.codegen.source import Source
 from workbench.errors import GenomeError, StencilError, TraceError, shown_path
@@ -27,7 +27,6 @@ from workbench.planning.plan import Plan
 
 _SUFFIXES = {"c++": ".cpp", "cuda": ".cu"}
 _MAGIC = "%%stencil"
-_BACKEND = "openmp"  # of a request that names none
 _ARCHITECTURE = "sm_90"  # in the command that is shown; any other will do
 
 
@@ -81,7 +80,7 @@ def compile_file(request: CompileRequest) -> WrittenFiles:
         graph = _graph(request, body, 1 if first is None else 2)
     except StencilError as error:
         raise error.belonging(shown_path(str(request.file)))  # noqa: B904  # the same error
-    backend = planned_backend(request.backend or _BACKEND)
+    backend = planned_backend(request.backend or SHOWN)
     plan = plan_for(graph, _choices(request, graph), backend)
     source = render(plan, backend)
     name = f"program{_SUFFIXES[source.language]}"

@@ -13,7 +13,7 @@ from workbench.amounts import counted, scaled, seconds_text
 from workbench.backends.base import Array
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import ensure_figures, note_rate, reached_text
-from workbench.backends.registry import BACKENDS, get_backend
+from workbench.backends.registry import BACKENDS, get_backend, row_of
 from workbench.commands.report import Figure, ReportTable, Section, report_page, report_path
 from workbench.machine import Machine, trace
 from workbench.pipeline import Compiled, compile_graph, counters
@@ -59,7 +59,7 @@ class Effort:
 
 
 _FULL = Effort(1000, (8, 37, 256, 3072), 1 << 20)
-_SIMULATED = Effort(100, (8, 37, 256, 3072), 1 << 14)  # cuda-sim runs thread by thread
+_SIMULATED = Effort(100, (8, 37, 256, 3072), 1 << 14)  # thread by thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
     wave = trace(WAVE, 1, name="wave")
     compiled = compile_graph(wave.graph, wave.choices, backend)
     ready = time.perf_counter() - start
-    effort = _SIMULATED if compiled.selection.name == "cuda-sim" else _FULL
+    effort = _SIMULATED if row_of(compiled.selection.name).is_simulator else _FULL
     rows = [
         ("backend", f"{compiled.selection.name} ({compiled.selection.reason})"),
         ("from cell to kernel", _build(compiled, ready)),
@@ -142,7 +142,8 @@ def _speed(compiled: Compiled, wave: Machine, backend: str, cells: int) -> list[
     What the host moves is measured before, where it was not; a speed above that raises it. Steps in tiles have no
     share: they move fewer bytes than the plan counts for single steps.
     """
-    if compiled.selection.name == "openmp":
+    on_host = row_of(compiled.selection.name).runs_on == "threads"
+    if on_host:
         ensure_figures()
     u, v = _start(cells)
     with wave.simulate(u=u, v=v, backend=backend) as sim:
@@ -159,7 +160,7 @@ def _speed(compiled: Compiled, wave: Machine, backend: str, cells: int) -> list[
     rows = [("speed", speed)]
     if tiled:
         rows.append(("schedule", "in tiles: several steps while cells are in the cache"))
-    elif compiled.selection.name == "openmp":
+    elif on_host:
         moved = round(cells * step_cost(compiled.plan.main.plain).bytes_moved)
         rate = moved * steps / seconds
         rows.append(("bandwidth", reached_text(rate, note_rate(moved, rate).bandwidth_of(moved))))

@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.amounts import COLUMNS, counted, seconds_text
 from workbench.backends.host import ensure_figures
-from workbench.backends.registry import select_backend
+from workbench.backends.registry import select_backend, with_text
 from workbench.errors import StencilError
 from workbench.machine import Machine
 from workbench.planning.cost import HostFigures, step_cost
@@ -162,7 +162,6 @@ def measure_hints(
             advice="Use dim 1 to 3, 8 cells or more, one round or more and some time.",
         )
     selection = select_backend(backend)
-    language = "cuda" if selection.name in ("cuda", "cuda-sim") else "openmp"
     keys = [(name, precision) for name in HINTS for precision in precisions]
     machines = {
         (name, precision): hydro.machine(dim, dtype=precision, manifest=HINTS[name]) for name, precision in keys
@@ -192,7 +191,7 @@ def measure_hints(
     rows = []
     for key in keys:
         runs[key].close()
-        rows.append(_figures(key, machines[key], (cells,) * dim, language, median(speeds[key]), host))
+        rows.append(_figures(key, machines[key], (cells,) * dim, selection.name, median(speeds[key]), host))
     done = len(speeds[keys[0]])
     return HintTable(dim, cells, selection.name, done, f"figures of this machine: {host.label}", tuple(rows))
 
@@ -216,7 +215,7 @@ def _seconds(simulation: Simulation, steps: int) -> float:
 
 
 def _figures(
-    key: tuple[str, str], machine: Machine, extents: tuple[int, ...], language: str, mcups: float, host: HostFigures
+    key: tuple[str, str], machine: Machine, extents: tuple[int, ...], backend: str, mcups: float, host: HostFigures
 ) -> HintFigures:
     plan = machine.plan()
     cost = step_cost(plan.main.plain)
@@ -230,7 +229,7 @@ def _figures(
         bytes_a_cell=cost.bytes_moved,
         operations_a_cell=cost.flops,
         memory_a_cell=memory_bytes(plan, extents) / cells,
-        source_lines=len(str(machine.source(language)).splitlines()),
+        source_lines=len(str(machine.source(with_text(backend))).splitlines()),
         mcups=mcups,
         bound_by_bytes=host.bandwidth_of(round(cells * cost.bytes_moved)) / cost.bytes_moved / 1e6,
         bound_by_operations=host.flops / cost.flops / 1e6,

@@ -281,6 +281,6 @@ def _name_before(trace: Trace, index: int) -> str:
     node = trace.pool.node(index)
     if node.names:
         return node.names[0]
-    if isinstance(node.instruction, Broadcast | Replicate):
+    if traits_of(node.instruction).repeats:
         return _name_before(trace, node.operands[0])
     return node.instruction.name if isinstance(node.instruction, Load) else "c"

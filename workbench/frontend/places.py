@@ -21,6 +21,7 @@ from workbench.graph import (
     Replicate,
     Space,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy
 
 EXPENSIVE = 4.0
@@ -113,7 +114,7 @@ def _is_cheap(trace: Trace, term: Term, checked: Set[Axis]) -> bool:
         elif isinstance(node.instruction, Load) or is_stored(node):
             arrays += 1
             covered.update(node.space.axes)
-        elif not isinstance(node.instruction, Imm | Broadcast | Replicate | LoadIndex):
+        elif not traits_of(node.instruction).is_free:
             return False
     return operations < _MOST_OPERATIONS and arrays <= _MOST_ARRAYS and covered >= checked
 

@@ -14,21 +14,16 @@ from workbench.graph import (
     GLOBAL,
     Axis,
     Broadcast,
-    Fold,
     Gather,
     Hint,
     Imm,
-    Join,
     KernelBuilder,
     Load,
     LoadIndex,
     Node,
-    Rank,
-    Scan,
-    Scatter,
-    SegmentedReduce,
     Space,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 
@@ -91,13 +86,9 @@ def as_source(term: Term) -> Term:
 
 def _moved(node: Node) -> tuple[int, ...]:
     """The operands of a value that are seen as sources where it is: not an array that is read at computed places."""
-    match node.instruction:
-        case Gather():
-            return node.operands[1:]
-        case Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
-            return ()
-        case _:
-            return () if node.is_global else node.operands
+    if node.is_global or traits_of(node.instruction).makes_array:
+        return ()
+    return node.operands[isinstance(node.instruction, Gather) :]
 
 
 def _sources(trace: Trace, own: Axis) -> Space:
@@ -126,7 +117,7 @@ def _seen(trace: Trace, index: int, seen: dict[int, int], space: Space) -> int:
                 return pool.broadcast(operands[0], space)
             case Gather():
                 return pool.gather(node.operands[0], operands)
-            case Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
+            case other if traits_of(other).makes_array:
                 found = pool.gather(index, [pool.index(0, space)])
                 pool.annotate(found, hint=Hint("manifest"))  # once a source, not again for each pair
                 return found

@@ -15,19 +15,14 @@ from workbench.frontend.trace import Trace
 from workbench.graph import (
     Axis,
     Broadcast,
-    Fold,
     Gather,
-    Join,
     Load,
     LoadIndex,
     Node,
-    Rank,
     Replicate,
-    Scan,
-    Scatter,
-    SegmentedReduce,
     Space,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import I64
@@ -46,13 +41,11 @@ class Target:
 
 _Axes = dict[Axis, Target]
 Size = Callable[[AnyOrigin], int]
-STORED = (Fold, Scan, SegmentedReduce, Scatter, Join, Rank)
-"""What is computed once into an array, from which it is read along other axes."""
 
 
 def is_stored(node: Node) -> bool:
     """Whether a value is read from its array along other axes: also what `compute` asks for."""
-    return isinstance(node.instruction, STORED) or (node.is_local and node.hint.allocation == "manifest")
+    return traits_of(node.instruction).makes_array or (node.is_local and node.hint.allocation == "manifest")
 
 
 @dataclass(slots=True)

@@ -17,8 +17,9 @@ from workbench.frontend.short_range import fold_near
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
 from workbench.frontend.value import operand, wrap
-from workbench.graph import Axis, Fold, Reduce, Region, Space, Span, StorageType
+from workbench.graph import Axis, Region, Space, Span, StorageType
 from workbench.graph.fused_sums import fused_sum
+from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import BOOL
 
@@ -301,7 +302,7 @@ def _has_source(given: Operand) -> bool:
 def _is_reduced(trace: Trace, given: Operand) -> bool:
     """Whether the value is computed from what was reduced over sources."""
     nodes = map(trace.pool.node, trace.pool.needed([given.index]) if isinstance(given, Term) else ())
-    reduced = (each for node in nodes if isinstance(node.instruction, Reduce | Fold) for each in node.operands)
+    reduced = (each for node in nodes if traits_of(node.instruction).is_reduction for each in node.operands)
     spaces = [trace.pool.node(each).space for each in reduced]
     return any(space is not None and set(SOURCES.axes) <= set(space.axes) for space in spaces)
 

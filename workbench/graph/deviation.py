@@ -9,18 +9,12 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
-    Fold,
     Gather,
     Instruction,
     Join,
     Load,
-    Loop,
     Node,
-    Reduce,
     Replicate,
-    Scan,
-    Scatter,
-    SegmentedReduce,
     Shift,
     Store,
 )
@@ -80,14 +74,10 @@ def _bound(node: Node, operands: list[Bound], before: Mapping[str, Bound]) -> Bo
 
 
 def _of_exact_operands(instruction: Instruction) -> Bound:
-    match instruction:
-        case Arith(operator):
-            return OPERATORS[operator].ulp
-        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Loop():
-            region = region_in(instruction)
-            return 0 if region is None or _all_exact(region.nodes) else None
-        case _:
-            return 0
+    if isinstance(instruction, Arith):
+        return OPERATORS[instruction.operator].ulp
+    region = region_in(instruction)
+    return 0 if region is None or _all_exact(region.nodes) else None
 
 
 def _computes_outside(instruction: Instruction) -> bool:

@@ -213,8 +213,6 @@ Collective = Scan | SegmentedReduce | Scatter | Join | Rank
 COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
 Combining = Reduce | Fold | Scan | SegmentedReduce | Scatter
 """Instructions with an operator that combines two values."""
-NOTING = Gather | SegmentedReduce | Scatter
-"""Instructions that may meet an index outside, which is noted and an error of the run (semantics §2)."""
 Leaf = Imm | Load | LoadIndex | LoadSize
 """Instructions without operands."""
 Instruction = Leaf | Store | Combining | Join | Rank | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
@@ -277,19 +275,21 @@ class Region:
 
 TRAITS: dict[type, Traits] = {
     Imm: Traits("imm", 0, "none", "either", "cells", uniform=True),
-    Load: Traits("load", 0, "none", "either", "launch"),
+    Load: Traits("load", 0, "none", "either", "launch", domain_only=True),
     Store: Traits("store", 1, "cell", "none", "launch", on_domain=True),
     Reduce: Traits("reduce", 1, "all", "global", "launch", on_domain=True),
-    Broadcast: Traits("broadcast", 1, "none", "local", "cells", uniform=True),
+    Broadcast: Traits("broadcast", 1, "none", "local", "cells", moves=True, uniform=True),
     Fold: Traits("fold", 1, "all", "local", "launch"),
-    Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True),
-    SegmentedReduce: Traits("segments", 3, "all", "local", "launch", on_domain=True),
-    Scatter: Traits("scatter", None, "all", "local", "launch", on_domain=True),
-    Join: Traits("join", None, "all", "local", "launch", on_domain=True),
-    Rank: Traits("rank", 1, "all", "local", "launch", on_domain=True, type=I64),
-    Replicate: Traits("replicate", 1, "projection", "local", "cells"),
-    Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),
-    Shift: Traits("shift", 1, "neighbour", "local", "cells"),
+    Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True, domain_only=True),
+    SegmentedReduce: Traits(
+        "segments", 3, "all", "local", "launch", on_domain=True, domain_only=True, notes_outside=True
+    ),
+    Scatter: Traits("scatter", None, "all", "local", "launch", on_domain=True, domain_only=True, notes_outside=True),
+    Join: Traits("join", None, "all", "local", "launch", on_domain=True, domain_only=True),
+    Rank: Traits("rank", 1, "all", "local", "launch", on_domain=True, domain_only=True, type=I64),
+    Replicate: Traits("replicate", 1, "projection", "local", "cells", moves=True),
+    Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True, notes_outside=True),
+    Shift: Traits("shift", 1, "neighbour", "local", "cells", moves=True),
     LoadIndex: Traits("index", 0, "none", "local", "cells", type=I64),
     LoadSize: Traits("size", 0, "none", "global", "launch", type=I64),
     Arith: Traits("", None, "cell", "either", "cells"),
@@ -309,6 +309,17 @@ def needs_array(instruction: Instruction) -> bool:
     """Whether a Local operand 0 must lie in an array; a Reduce takes it as it is computed."""
     traits = traits_of(instruction)
     return traits.on_domain and traits.reads != "all"
+
+
+def collective_of(node: Node) -> Collective:
+    """Return the instruction of a node that a loop makes alone."""
+    assert isinstance(node.instruction, Collective)
+    return node.instruction
+
+
+def static_of(instruction: Instruction) -> str:
+    """Return the name of the static that it reads or writes, "" if it does neither."""
+    return instruction.name if isinstance(instruction, Load | Store) else ""
 
 
 def traits_of(instruction: Instruction) -> Traits:

@@ -150,7 +150,7 @@ def record_name(kernel: Kernel, index: int) -> str:
     """
     node = kernel.nodes[index]
     inside = kernel.nodes[node.operands[0]].instruction if isinstance(node.instruction, Extend) else None
-    if isinstance(node.instruction, Extend | Shift) and (isinstance(inside, Load) or not node.names):
+    if traits_of(node.instruction).reads == "neighbour" and (isinstance(inside, Load) or not node.names):
         return record_name(kernel, node.operands[0])
     kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
     return own_name(kernel, index) or _takers(kernel).get(index) or f"{str(kind).lower()} (value {index})"
@@ -185,7 +185,7 @@ def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> tuple[str, bo
         return name, True
     if index in takers:
         return takers[index], True
-    if isinstance(node.instruction, Broadcast | Replicate):
+    if traits_of(node.instruction).repeats:
         return _called(kernel, node.operands[0], takers)
     text = _short_formula(kernel, index)
     return text, isinstance(node.instruction, _PLAIN) and "…" not in text
@@ -245,8 +245,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
-        case Scatter() | Join() | Rank() | Loop():
-            return _of_several(kernel, node, depth)
+        case Scatter() | Join() | Rank() | Loop() as several:
+            return _of_several(kernel, node, several, depth)
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():
@@ -258,9 +258,9 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{traits_of(other).word}({', '.join([*given, *operands])})"
 
 
-def _of_several(kernel: Kernel, node: Node, depth: int) -> str:
+def _of_several(kernel: Kernel, node: Node, instruction: Scatter | Join | Rank | Loop, depth: int) -> str:
     """What is sent to places, or turned: of operands that mean different things."""
-    match node.instruction:
+    match instruction:
         case Scatter(operator):
             named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
             return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
@@ -273,8 +273,6 @@ def _of_several(kernel: Kernel, node: Node, depth: int) -> str:
         case Loop(body, result):
             starts = [_operand(kernel, node, 1 + i, depth - 1) if depth else "…" for i in range(len(body.results) - 1)]
             return f"{body.parameters[result].name} after the turns of a loop from {', '.join(starts)}"
-        case other:
-            raise AssertionError(f"{other} has operands of one meaning")
 
 
 def _combining(kernel: Kernel, node: Node, instruction: Combining, operand: str) -> str:

@@ -22,6 +22,9 @@ class Traits:
     evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
     Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).
     on_domain: operand 0 is looked at on the domain only, never outside.
+    domain_only: a Local has a value on the domain only; an Extend gives it one outside.
+    moves: a cell is one of operand 0 as it is: that at an offset, or the same one along further axes.
+    notes_outside: an index that lies outside of what it numbers is noted, an error of the run (semantics §2).
     uniform: a Local is the same number in all cells, whatever the operands are.
     type: the storage type of every result, None where operands, static or node decide it.
     """
@@ -32,6 +35,9 @@ class Traits:
     result: Literal["local", "global", "either", "none"]
     evaluated_in: Literal["cells", "fill", "launch"]
     on_domain: bool = False
+    domain_only: bool = False
+    moves: bool = False
+    notes_outside: bool = False
     uniform: bool = False
     type: StorageType | None = None
 
@@ -49,6 +55,36 @@ class Traits:
     def is_worth_storing(self) -> bool:
         """Whether storing it may save work: arithmetic, and what is read at computed places."""
         return self.reads in ("cell", "anywhere") and self.evaluated_in == "cells"
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a cell costs nothing: it is a number, an index, or one that is the same along further axes."""
+        return self.reads in ("none", "projection") and self.evaluated_in == "cells"
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it combines all cells along some axes to one, in the loop that makes them."""
+        return self.reads == "all" and not self.domain_only
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether it is made of many cells by a loop of its own: one of `Collective`."""
+        return self.reads == "all" and self.domain_only
+
+    @property
+    def makes_array(self) -> bool:
+        """Whether its cells lie in an array in every plan, because many cells decide each."""
+        return self.reads == "all" and self.result == "local"
+
+    @property
+    def is_existing(self) -> bool:
+        """Whether a Local's cells are in an array before any loop runs: those of a static, with ghost cells or not."""
+        return self.evaluated_in == "fill" or (self.is_leaf and self.domain_only)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its cells are the same along further axes than operand 0 has."""
+        return self.moves and self.reads != "neighbour"
 
     @property
     def is_same_where_operands_are(self) -> bool:

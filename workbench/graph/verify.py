@@ -14,10 +14,13 @@ from workbench.graph.instructions import (
     Fold,
     Gather,
     Imm,
+    Join,
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
+    Rank,
     Reduce,
     Region,
     Replicate,
@@ -145,19 +148,27 @@ def movements_keep_type_and_space(graph: Graph) -> None:
                     _same(place, place.operand(number), "Extend")
                 if len(sides) != rank:
                     place.fail(f"Extend has {len(sides)} pairs of sides for {rank} axes", "Give a pair per axis.")
-            case Broadcast(space):
-                source = place.operand(0)
-                if not source.is_global or node.space != space or node.type != source.type:
-                    place.fail("Broadcast takes a Global to a space and keeps its type", "Correct it.")
-            case Replicate(space):
-                source = place.operand(0)
-                inside = source.space is not None and source.is_local and source.space.positions_in(space) is not None
-                if not inside or source.space == space or node.space != space or node.type != source.type:
-                    place.fail("Replicate takes a Local to further axes and keeps its type", "Correct it.")
+            case Broadcast(space) | Replicate(space):
+                _repeats(place, space)
             case Gather():
                 _gathers(place)
-            case _:
-                pass
+            case Imm() | Load() | LoadIndex() | LoadSize() | Store() | Arith() | Loop():
+                pass  # these move nothing
+            case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
+                pass  # other promises say what these do
+
+
+def _repeats(place: Place, space: Space) -> None:
+    """A Global to all cells of a space, or a Local to further axes."""
+    node, source = place.node, place.operand(0)
+    keeps_type = node.space == space and node.type == source.type
+    if isinstance(node.instruction, Broadcast):
+        if not source.is_global or not keeps_type:
+            place.fail("Broadcast takes a Global to a space and keeps its type", "Correct it.")
+        return
+    inside = source.space is not None and source.is_local and source.space.positions_in(space) is not None
+    if not inside or source.space == space or not keeps_type:
+        place.fail("Replicate takes a Local to further axes and keeps its type", "Correct it.")
 
 
 def _gathers(place: Place) -> None:

@@ -6,15 +6,26 @@ from collections.abc import Iterator
 
 from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
-    Collective,
+    Arith,
+    Broadcast,
     Extend,
     Fold,
+    Gather,
+    Imm,
     Join,
     Load,
+    LoadIndex,
+    LoadSize,
+    Loop,
     Node,
+    Rank,
+    Reduce,
     Replicate,
+    Scan,
     Scatter,
+    SegmentedReduce,
     Shift,
+    Store,
     traits_of,
 )
 from workbench.graph.place import Place, places
@@ -44,8 +55,10 @@ def _offsets_of_operand(nodes: tuple[Node, ...], node: Node, operand: int, own: 
         case Fold(_, axes):
             kept = iter(own)
             return tuple((0, 0) if axis in axes else next(kept) for axis in range(_rank(nodes[operand])))
-        case _:
+        case Arith() | Loop() | Extend() | Gather() | SegmentedReduce():  # of the last two only what numbers
             return own
+        case Imm() | Load() | LoadIndex() | LoadSize() | Store() | Broadcast() | Reduce() | Scan() | Rank():
+            return own  # these have no operand that may be needed outside
 
 
 def _rules(graph: Graph) -> Iterator[tuple[Place, int, tuple[SideRule, SideRule]]]:
@@ -115,7 +128,7 @@ def loads_stay_inside(graph: Graph) -> None:
         for index in range(len(kernel.nodes) - 1, -1, -1):
             node, own = kernel.nodes[index], reach[index]
             instruction = node.instruction
-            inside_only = isinstance(instruction, Load | Collective) and node.is_local
+            inside_only = traits_of(instruction).domain_only and node.is_local
             if inside_only and own is not None and any(map(any, own)):
                 name = instruction.name if isinstance(instruction, Load) else type(instruction).__name__
                 Place(f"kernel {kernel.name}", kernel.nodes, index).fail(

@@ -11,6 +11,7 @@ from typing import Literal
 
 from workbench.amounts import counted, seconds_text
 from workbench.backends.host import figures_text
+from workbench.backends.registry import row_of
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.graph.naming import value_name
@@ -77,7 +78,7 @@ def summarise(
         backend=backend,
         backend_reason=compiled.selection.reason,
         build=_build_text(compiled),
-        bound_source=("" if "cuda" not in backend else "the CPU's figures: ") + figures_text(figures),
+        bound_source=("the CPU's figures: " if row_of(backend).runs_on == "blocks" else "") + figures_text(figures),
         measured=measured,
         arithmetic=plan.choices.meaning.arithmetic,
         next_cell=next_cell(name, graph),

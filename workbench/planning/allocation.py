@@ -13,7 +13,7 @@ from workbench.graph import (
     Store,
     value_name,
 )
-from workbench.graph.instructions import Collective, traits_of
+from workbench.graph.instructions import traits_of
 from workbench.planning.choices import ValueChoices, names_node
 from workbench.planning.emission import gathered_by
 from workbench.planning.estimate import Estimate
@@ -39,7 +39,7 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
             forced.append((Storage.MANIFEST, arrays[index]))
         elif isinstance(node.instruction, Fold):
             forced.append((Storage.MANIFEST, "a fold over some axes is stored"))
-        elif isinstance(node.instruction, Collective):
+        elif traits_of(node.instruction).is_collective:
             forced.append((Storage.MANIFEST, "what is made of many cells is stored"))
         elif index not in evaluated:
             forced.append((Storage.DELAYED, "only boundary rules use it, in ghost cells"))

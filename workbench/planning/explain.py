@@ -111,7 +111,7 @@ def evaluated(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> frozenset
     while waiting:
         node = waiting.pop()
         stored = storage[node] in (Storage.EXISTING, Storage.MANIFEST)
-        if node not in found and not stored and not isinstance(nodes[node].instruction, Reduce | Store):
+        if node not in found and not stored and not isinstance(nodes[node].instruction, Reduce):
             found.add(node)
             waiting.extend(nodes[node].operands)
     return frozenset(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.errors import PlanError
 from workbench.graph import Broadcast, Extend, Fold, Kernel, Load, Reduce, value_name
-from workbench.graph.instructions import Collective
+from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, listed
 from workbench.planning.emission import (
     EMISSION_LIMIT,
@@ -94,9 +94,9 @@ def group_writes(
 def loop_of(kernel: Kernel, root: int) -> tuple[Axes, Axes, int]:
     """Return over which axes of the graph the loop of a root runs, which of them it folds, and a root that is alone."""
     node = kernel.nodes[root]
-    if isinstance(node.instruction, Collective):
+    if traits_of(node.instruction).is_collective:
         return axes_of(node.space, kernel.space), (), root
-    source = kernel.nodes[node.operands[0]] if isinstance(node.instruction, Fold | Reduce) else node
+    source = kernel.nodes[node.operands[0]] if traits_of(node.instruction).is_reduction else node
     if source.space == kernel.space and not isinstance(node.instruction, Fold):
         return (), (), -1
     axes = axes_of(source.space, kernel.space)

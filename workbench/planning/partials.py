@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from math import prod
 
-from workbench.graph import Rank, Scan, Scatter
+from workbench.graph import Join, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph.instructions import collective_of
 from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import along
 from workbench.planning.kernel_plan import Step
@@ -54,14 +55,14 @@ def scratch_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
     for kernel in plan.kernels:
         for loop in (loop for step in (kernel.plain, kernel.observed) for loop in step.subkernels if loop.alone >= 0):
             node, sizes = kernel.kernel.nodes[loop.alone], along(extents, loop.axes)
-            match node.instruction:
+            match collective_of(node):
                 case Scan() as scan:
                     lines, each = line_chunks(sizes, scan.axis)
                     parts = lines * each * (3 if scan.exclusive else 1)  # with the last runs of chunks
                     most = max(most, node.value_type.itemsize * parts if each > 1 else 0)
                 case Rank(bits):
                     most = max(most, 8 * 2**bits * rank_parts(sizes[0], 2**bits))
-                case _:
+                case SegmentedReduce() | Scatter() | Join():
                     pass
     return most
 

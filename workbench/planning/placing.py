@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from workbench.graph import Fold, Kernel, Reduce
-from workbench.graph.instructions import Collective, traits_of
+from workbench.graph import Kernel, Reduce
+from workbench.graph.instructions import traits_of
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
 from workbench.planning.kernel_plan import Axes, Margins, Storage
 from workbench.planning.reach import no_margins
@@ -86,7 +86,7 @@ class Placing:
             instruction = nodes[i].instruction
             waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
             storable = nodes[i].is_local and traits_of(instruction).is_worth_storing
-            if i in held or storable or isinstance(instruction, Reduce | Fold | Collective):
+            if i in held or storable or traits_of(instruction).reads == "all":
                 found[i] = waits
                 waits = (i,)
             through[i] = waits

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from workbench.errors import PlanError
 from workbench.graph import (
+    Arith,
+    Broadcast,
     Extend,
     Fold,
+    Gather,
+    Imm,
     Join,
     Kernel,
     Load,
+    LoadIndex,
+    LoadSize,
+    Loop,
     Node,
+    Rank,
+    Reduce,
     Replicate,
+    Scan,
     Scatter,
+    SegmentedReduce,
     Shift,
+    Store,
     Undefined,
     value_name,
 )
-from workbench.graph.instructions import Collective, traits_of
+from workbench.graph.instructions import traits_of
 from workbench.planning.kernel_plan import Margins
 
 Offset = tuple[int, ...]
@@ -122,7 +134,8 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         node = kernel.nodes[index]
         if not node.is_local:
             continue
-        if isinstance(node.instruction, Load | Extend) or traits_of(node.instruction).reads in ("all", "anywhere"):
+        traits = traits_of(node.instruction)
+        if traits.evaluated_in != "cells" or traits.reads == "anywhere":  # no formula of indices and numbers
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",
@@ -137,7 +150,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
 def _undefined(node: Node, axis: int, side: int) -> bool:
     if isinstance(node.instruction, Extend):
         return isinstance(node.instruction.sides[axis][side], Undefined)
-    return isinstance(node.instruction, Load | Collective)
+    return traits_of(node.instruction).domain_only
 
 
 def _outside(
@@ -195,8 +208,22 @@ def _axis_in_consumer(kernel: Kernel, consumer: int, axis: int) -> int:
             return projection(kernel, consumer)[axis]
         case Fold(_, folded):
             return axis - sum(k < axis for k in folded)
-        case _:
+        case Arith() | Loop() | Shift() | Extend() | Gather() | SegmentedReduce():
             return axis
+        case (
+            Imm()
+            | Load()
+            | LoadIndex()
+            | LoadSize()
+            | Store()
+            | Reduce()
+            | Broadcast()
+            | Scan()
+            | Scatter()
+            | Join()
+            | Rank()
+        ):
+            raise AssertionError(f"node {consumer} asks for no cell outside")
 
 
 def recomputed_percent(margins: tuple[Margins, ...], extents: tuple[int, ...]) -> float:

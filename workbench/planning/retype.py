@@ -11,7 +11,6 @@ from workbench.graph import (
     OPERATORS,
     REDUCTIONS,
     Arith,
-    Broadcast,
     Coordinate,
     Extend,
     Fold,
@@ -34,7 +33,7 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.fused_sums import fused_sum, is_fused_sum
-from workbench.graph.instructions import Combining, traits_of
+from workbench.graph.instructions import Broadcast, Combining, Gather, LoadIndex, LoadSize, Rank, Shift, traits_of
 from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
@@ -186,8 +185,7 @@ def _retyped(
         case Join():
             return copy(builder, node, _agree(builder, operands))
         case Loop(body, result):
-            if every is not None:
-                body = _region(body, every)
+            body = body if every is None else _region(body, every)
             types = (I64, *(parameter.type for parameter in body.parameters))
             given = tuple(_round(builder, o, type_) for o, type_ in zip(operands, types, strict=True))
             return builder.loop(body, result, given)
@@ -202,7 +200,18 @@ def _retyped(
             if operator == "rsqrt" and builder.node(agreed[0]).value_type == DD:
                 return _reciprocal_root(builder, agreed[0])
             return copy(builder, node, (*operands[:first], *_accepted(builder, operator, agreed)))
-        case _:  # its type follows from the operands', the static's or its own
+        case (
+            Imm()
+            | Load()
+            | LoadIndex()
+            | LoadSize()
+            | Store()
+            | Broadcast()
+            | Replicate()
+            | Gather()
+            | Shift()
+            | Rank()
+        ):
             return copy(builder, node, operands)
 
 

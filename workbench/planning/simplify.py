@@ -18,7 +18,7 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.identity import Remembered
-from workbench.graph.instructions import Collective, traits_of
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import Rule, copy, merged_hint, rewrite, rewrite_kernel
 from workbench.graph.types import BOOL
 from workbench.planning.displaced import share_displaced
@@ -78,14 +78,14 @@ def _stored_once(graph: Graph) -> Graph:
 
 def _stores_twice(kernel: Kernel) -> bool:
     taken = [node.operands[0] for node in kernel.nodes if isinstance(node.instruction, Store)]
-    return any(taken.count(n) > 1 and isinstance(kernel.nodes[n].instruction, Collective) for n in taken)
+    return any(taken.count(n) > 1 and traits_of(kernel.nodes[n].instruction).is_collective for n in taken)
 
 
 def _copy_rule() -> Rule:
     stored: set[int] = set()
 
     def rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
-        if isinstance(node.instruction, Store) and isinstance(builder.node(operands[0]).instruction, Collective):
+        if isinstance(node.instruction, Store) and traits_of(builder.node(operands[0]).instruction).is_collective:
             (value,) = operands
             space = builder.node(value).space
             assert space is not None

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
-from workbench.graph import Arith, Broadcast, Gather, Graph, Imm, Kernel, Load, LoadIndex, Node, Replicate
+from workbench.graph import Arith, Broadcast, Gather, Graph, Imm, Kernel, LoadIndex, Node, Replicate
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import Collective
+from workbench.graph.instructions import traits_of
 from workbench.graph.marks import NO_HINT
 from workbench.graph.rewrite import copy, rewrite_kernel
 
@@ -91,7 +91,7 @@ def _axis_of(nodes: Sequence[Node], index: int) -> int | None:
 
 
 def _is_one_number(node: Node) -> bool:
-    return isinstance(node.instruction, Imm | Broadcast)
+    return traits_of(node.instruction).uniform
 
 
 def _formula_of_this_alone(
@@ -102,7 +102,8 @@ def _formula_of_this_alone(
     while waiting:
         index = -heappop(waiting)  # users come before, as they have larger numbers
         node = nodes[index]
-        if not node.is_local or isinstance(node.instruction, Load | Collective | Imm | Broadcast | LoadIndex):
+        traits = traits_of(node.instruction)
+        if not node.is_local or traits.domain_only or traits.uniform or traits.is_leaf:
             continue
         if _axis_of(nodes, index) is not None:  # several may count along an axis, each for itself
             continue

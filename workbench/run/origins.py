@@ -29,7 +29,7 @@ from workbench.graph import (
     Shift,
     SideRule,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import Broadcast, LoadIndex, LoadSize, Loop, Rank, Store, traits_of
 from workbench.graph.joins import own_axis
 from workbench.graph.side_rules import ValueRule
 from workbench.run.state import STEP
@@ -99,7 +99,7 @@ class _Place:
         """
         found = [(i, p) for i, p in self.operands(index, cell) if not np.isfinite(self.value(i, p))]
         alike = [(i, p) for i, p in found if np.isnan(self.value(i, p)) == np.isnan(value)]
-        computed = [(i, p) for i, p in found if not isinstance(self.nodes[i].instruction, Load | Imm)]
+        computed = [(i, p) for i, p in found if not traits_of(self.nodes[i].instruction).is_leaf]
         return next(iter(alike or computed), None)
 
     def operands(self, index: int, cell: Cell) -> list[tuple[int, Cell]]:
@@ -111,11 +111,7 @@ class _Place:
                 return [(yes if self.value(condition, cell) else no, cell)]
             case Shift(offset):
                 return [(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))]
-            case Reduce():
-                values = self.evaluation.on_domain(node.operands[0])
-                bad = first_bad(values)
-                return [(node.operands[0], bad or (0,) * values.ndim)]
-            case Fold(_, axes):
+            case Reduce(_, axes) | Fold(_, axes):
                 return [(node.operands[0], self._folded(node.operands[0], axes, cell))]
             case Scan(_, axis, reverse):
                 n = self.evaluation.extents_of(index)[axis]
@@ -139,7 +135,7 @@ class _Place:
                 return [(node.operands[0], tuple(cell[p] for p in positions))]
             case Extend(sides):
                 return self._extended(index, sides, cell)
-            case _:
+            case Arith() | Loop() | Broadcast() | Rank() | Store() | Imm() | Load() | LoadIndex() | LoadSize():
                 where = () if traits_of(node.instruction).reads == "none" else cell  # operands that are numbers, if any
                 return [(i, where) for i in node.operands]
 

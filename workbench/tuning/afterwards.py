@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.amounts import counted
+from workbench.backends.registry import row_of
 from workbench.errors import FieldError, StencilError, TuningError
 from workbench.graph import Graph
 from workbench.graph.deviation import is_exact
@@ -57,7 +58,7 @@ def validate(
     try:
         for choices in pair:
             simulations.append(create_simulation(graph, choices, given, extents, backend=backend, threads=count))
-        with measuring("cuda" if backend == "cuda" else "cpu"):
+        with measuring(row_of(backend).device):
             taken, done = _in_turn(simulations, steps)
         if pair[0].meaning == pair[1].meaning:
             _compare(graph, simulations)

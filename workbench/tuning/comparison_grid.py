@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.amounts import counted
+from workbench.backends.registry import row_of
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import Choices
@@ -135,7 +136,7 @@ def _fitting(plan: Plan, setup: Setup, needed: Callable[[int], Mapping[int, int]
     """
     usual, leaders = setup.check_extents, plan.graph.space.leaders
     work = max(step_cost(plan.main.plain).flops, 1)
-    most = _MOST_SIMULATED if setup.backend == "cuda-sim" else min(_MOST_CELLS, _MOST_WORK // work)
+    most = _MOST_SIMULATED if row_of(setup.backend).is_simulator else min(_MOST_CELLS, _MOST_WORK // work)
     for wanted in _WANTED:
         cells = needed(wanted)
         for least in (usual, (0,) * len(usual)):  # beside one long axis another one may be shorter than usual

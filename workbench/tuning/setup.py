@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Number
+from workbench.backends.registry import row_of
 from workbench.graph import Graph
 from workbench.graph.parse import parse
 
@@ -45,7 +46,7 @@ class Setup:
     @property
     def device(self) -> str:
         """What is measured on, of which a machine has one place for measurements."""
-        return "cuda" if self.backend == "cuda" else "cpu"
+        return row_of(self.backend).device
 
     def graph(self) -> Graph:
         """The program."""

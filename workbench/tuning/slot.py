@@ -65,7 +65,7 @@ class Builder:
 
 @contextlib.contextmanager
 def measuring(device: str) -> Iterator[None]:
-    """Holds the one place for measurements of a device, "cpu" or "cuda", while builders stand still."""
+    """Holds the one place for measurements of a device, such as "cpu", while builders stand still."""
     slot = _locked(f"{_MEASURING}{device}", fcntl.LOCK_EX)
     try:
         os.pwrite(slot, f"{os.getpid():<20}".encode(), 0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 
 from workbench._version import __version__
 from workbench.backends.processor import available_threads
-from workbench.backends.registry import select_backend
+from workbench.backends.registry import row_of, select_backend
 from workbench.backends.teams import check_threads
 from workbench.backends.toolchain import X86, Kind, Toolchain, find_toolchain
 from workbench.errors import TuningError
@@ -75,6 +75,12 @@ class TuningRequest:
     births: object = None
 
 
+def checked_extents(dim: int, backend: str) -> tuple[int, ...]:
+    """Cells along each axis of the usual grid on which candidates of a study on this backend are compared."""
+    sizes = _CHECKED_SIMULATED if row_of(backend).is_simulator else _CHECKED
+    return sizes.get(dim, (5,) * dim)
+
+
 def prepare_study(
     graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, request: TuningRequest
 ) -> PreparedStudy:
@@ -90,8 +96,7 @@ def prepare_study(
     initial = read_initial_values(graph, values, shape)
     backend = select_backend(request.backend).name
     threads = available_threads()
-    sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
-    checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
+    checked = graph.space.agreeing(checked_extents(graph.dim, backend))
     longest = max(initial.extents[-1], checked[-1])
 
     def settle(program: Graph, chosen: Choices) -> Choices:

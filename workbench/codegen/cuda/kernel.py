@@ -37,7 +37,8 @@ from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
-from workbench.graph import Join, Scatter
+from workbench.graph import Join, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph.instructions import collective_of
 from workbench.planning.axes import kept_axes
 from workbench.planning.kernel_plan import Axes, Fill, Home, KernelPlan, Step, Subkernel
 from workbench.planning.loop_keys import loop_key
@@ -155,11 +156,13 @@ class _DeviceWriter(KernelWriter):
 
     def _loop_launches(self, subkernel: Subkernel, buffers: dict[int, int]) -> tuple[LaunchCode, ...]:
         """A loop is one launch; a Scatter, a Scan or a Rank up to three, a Join one for each array."""
-        if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter | Join):
-            return self._scatter_launches(subkernel)
-        if subkernel.alone >= 0 and not subkernel.reduced:
-            return self._collective_launches(subkernel)
-        return (self._sweep_launch(subkernel, buffers),)
+        if subkernel.alone < 0:
+            return (self._sweep_launch(subkernel, buffers),)
+        match collective_of(self.nodes[subkernel.alone]):
+            case Scatter() | Join():
+                return self._scatter_launches(subkernel)
+            case Scan() | SegmentedReduce() | Rank():
+                return self._collective_launches(subkernel)
 
     def _scatter_launches(self, subkernel: Subkernel) -> tuple[LaunchCode, ...]:
         names, numbered = NameBook(_TAKEN | self.reserved() | SCATTER_NAMES), dict[int, str]()

@@ -19,6 +19,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.compile_pool import keep_compilers_in_group
+from workbench.backends.registry import row_of
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
@@ -42,7 +43,7 @@ class OurMarch:
         self._names = [static.name for static in machine.graph.fields]
         values: dict[str, Any] = dict(zip(self._names, arrays, strict=True))
         self._simulation = machine.simulate(backend=runs.backend, threads=threads, schedule=runs.schedule, **values)
-        on_host = runs.backend == "openmp"  # of which the model knows the caches
+        on_host = row_of(runs.backend).runs_on == "threads"  # of which the model knows the caches
         plan = self._simulation.compiled.plan
         self.figures = {"schedule": plan.schedule, **_figures(plan, arrays[0].shape, threads, on_host=on_host)}
 

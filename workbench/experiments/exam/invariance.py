@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
+from workbench.backends.registry import REFERENCE, row_of
 from workbench.experiments.exam.accuracy import Setting, measure_series
 from workbench.experiments.exam.random_genomes import random_genome
 from workbench.machine import Machine
@@ -110,7 +111,7 @@ def check_reference(runner: Runner, dim: int) -> Check:
     """The backend gives the reference's bits for a smooth flow and for shocks."""
     machine, different = hydro.machine(dim, dtype=runner.dtype), 0
     for start in (smooth_flow(dim), tube(dim, dim - 1, _CELLS[dim], 0.2)):
-        runs = (p.run(machine, start, dim, _STEPS) for p in (runner, Runner("reference", runner.dtype)))
+        runs = (p.run(machine, start, dim, _STEPS) for p in (runner, Runner(REFERENCE, runner.dtype)))
         different += _different_states(*runs)
     return Check(f"{dim}-D: {runner.backend} = reference", different == 0, f"{different} different values")
 
@@ -122,7 +123,7 @@ def check_genome(runner: Runner, dim: int, seed: int) -> Check:
     planned = machine.with_genome(genome)
     start = smooth_flow(dim)
     different = _different_states(
-        runner.run(planned, start, dim, _STEPS), Runner("reference", runner.dtype).run(machine, start, dim, _STEPS)
+        runner.run(planned, start, dim, _STEPS), Runner(REFERENCE, runner.dtype).run(machine, start, dim, _STEPS)
     )
     setting = Setting("sod", "coaxial", dim, "minmod", runner.backend, runner.dtype)
     default, other = (measure_series(setting, _grids(runner), change) for change in (None, _by_genome(seed)))
@@ -140,7 +141,7 @@ def checks_of(runner: Runner, dims: Sequence[int], genomes: int) -> list[tuple[A
     jobs: list[tuple[Any, ...]] = [(check_conservation, runner, dim) for dim in dims]
     jobs += [(check_symmetry, runner, dim) for dim in dims if dim > 1]
     jobs += [(check_dimensions, runner, dim) for dim in dims if dim > 1]
-    if runner.backend == "reference":
+    if runner.backend == REFERENCE:
         return jobs
     jobs += [(check_reference, runner, dim) for dim in dims]
     return jobs + [(check_genome, runner, dims[seed % len(dims)], seed) for seed in range(genomes)]
@@ -151,7 +152,7 @@ def _by_genome(seed: int) -> Any:  # noqa: ANN401  # a function of machines
 
 
 def _grids(runner: Runner) -> tuple[int, ...]:
-    return (8, 16) if runner.backend == "cuda-sim" else (16, 32)
+    return (8, 16) if row_of(runner.backend).is_simulator else (16, 32)
 
 
 def _stored(values: Array, runner: Runner) -> Array:

@@ -27,6 +27,18 @@ from workbench.graph import (
     SegmentedReduce,
     Store,
 )
+from workbench.graph.instructions import (
+    Broadcast,
+    Gather,
+    Join,
+    LoadIndex,
+    LoadSize,
+    Rank,
+    Replicate,
+    Shift,
+    static_of,
+    traits_of,
+)
 from workbench.graph.many_digits import digits_type
 from workbench.graph.types import DD, StorageType
 from workbench.planning.choices import Choices
@@ -208,7 +220,18 @@ def _unit(type_: StorageType) -> float:
 
 def _operation(kernel: Kernel, index: int) -> str:
     match kernel.nodes[index].instruction:
-        case Arith("cast"):
+        case (
+            Arith("cast")
+            | Store()
+            | Join()
+            | Rank()
+            | Broadcast()
+            | Replicate()
+            | Gather()
+            | Shift()
+            | LoadIndex()
+            | LoadSize()
+        ):
             return "rounding"
         case Arith(operator):
             return operator
@@ -230,8 +253,6 @@ def _operation(kernel: Kernel, index: int) -> str:
             return "rounding of a constant"
         case Extend():
             return "boundary rule"
-        case _:
-            return "rounding"
 
 
 def _name(kernel: Kernel, index: int) -> str:
@@ -239,8 +260,8 @@ def _name(kernel: Kernel, index: int) -> str:
     users = kernel.consumers()
     while True:
         node = kernel.nodes[index]
-        if isinstance(node.instruction, Store | Load):
-            return node.instruction.name
+        if name := static_of(node.instruction):
+            return name
         if node.names:
             return node.names[-1]
         index = users[index][0]
@@ -272,7 +293,7 @@ def _rows(walk: _Walk, last: tuple[ObservedStep, ...]) -> tuple[tuple[ValueRow, 
     known = {row.name for row in rows}
     for index, node in enumerate(kernel.nodes):
         names = [name for name in node.names if name not in known]
-        if index not in walk.errors or isinstance(node.instruction, Load | Imm) or not names:
+        if index not in walk.errors or traits_of(node.instruction).is_leaf or not names:
             continue
         found = [look.value(place[index]) for look, place in zip(last, places, strict=True)]
         values = tuple(value for value in found if value is not None)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, get_args
 
-from workbench.backends.registry import SHOWN, backend_names, names_with_text
+from workbench.backends.registry import backend_names, with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
@@ -146,8 +146,7 @@ class Inspection:
     @property
     def language(self) -> str:
         """The backend whose text is shown; `SHOWN` for those without a text."""
-        target = self.target
-        return target if target in names_with_text() else SHOWN
+        return with_text(self.target)
 
     @property
     def source(self) -> Source:

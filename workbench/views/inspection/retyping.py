@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.errors import PlanError
-from workbench.graph import Graph, Load, Store, value_name
+from workbench.graph import Graph, Store, value_name
+from workbench.graph.instructions import static_of
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
@@ -20,9 +21,7 @@ FLOATS = (AS_DECLARED, "f32", "f64", "dd")
 def asked_name(plan: Plan, value: ValueRef) -> str:
     """By what name the value's type is asked for: that of the static it reads or writes, else its own; "" for none."""
     node = node_of(plan, value)
-    if isinstance(node.instruction, Load | Store):
-        return node.instruction.name
-    return node.names[-1] if node.names else ""
+    return static_of(node.instruction) or (node.names[-1] if node.names else "")
 
 
 def asked_type(plan: Plan, value: ValueRef) -> str:

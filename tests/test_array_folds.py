@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_operators import composed, latest
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
-from tests.kit.random_array_functions import composed, latest
 from workbench.errors import RunError, TraceError
 from workbench.language import add, astype, fold, fold_segments, generate, repeat, scan, scatter, where
 

@@ -2,31 +2,39 @@
 
 import hashlib
 import heapq
+from functools import partial
 
 import numpy as np
 import pytest
 
 import workbench as wb
-from tests.kit.bits import assert_same_bits
+from tests.kit.array_plans import loops_of_machine
+from tests.kit.array_programs import same_bits as same_bits_on
+from tests.kit.compiled_together import compiled_together
 from workbench.pipeline import counters
 from workbench.programs import canny, floyd_warshall, fluid, k_means, md5, radix_sort
 
-
-def shape_of(machine):
-    """How many loops run, and how many arrays are made beside those that are given and returned."""
-    plan = machine.plan("openmp")
-    (kernel,) = plan.kernels
-    return len(kernel.observed.subkernels), len(plan.array_slots) - len(machine.graph.fields)
+WAYS = (("openmp", 1), ("openmp", 3), ("cuda-sim", 0))
+same_bits = partial(same_bits_on, backends=WAYS)
+LINE, PLANE, WORDS = np.ones(1), np.ones((1, 1)), np.ones((16, 1), np.uint32)
 
 
-def same_bits(program, *given):
-    expected = program(*given, backend="reference")
-    for threads in (1, 3):
-        found = program(*given, backend="openmp", threads=threads)
-        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
-        for mine, bits in pairs:
-            assert_same_bits(mine, bits)
-    return expected
+@pytest.fixture(scope="module", autouse=True)
+def simulated():
+    """The programs of this file on the simulated device, but for MD5, which proofs alone call."""
+    calls = [
+        (radix_sort.radix_sort, WORDS[0], LINE),
+        (floyd_warshall.shortest_paths, PLANE.astype(np.int32)),
+        (floyd_warshall.through, PLANE.astype(np.int32), 0),
+        (k_means.nearest, LINE, LINE, LINE, LINE),
+        (k_means.step, LINE, LINE, LINE, LINE),
+        (k_means.centres, LINE, LINE, LINE, LINE),
+        (canny.candidates, PLANE, 1.0, 2.0),
+        (canny.edges, PLANE, 1.0, 2.0),
+        (fluid.step, (PLANE, PLANE, PLANE), 0.5, 0.1, 0.0),
+    ]
+    with compiled_together("cuda-sim", [program.machine(*given) for program, *given in calls]):
+        yield
 
 
 def by_dijkstra(edges, start):
@@ -47,17 +55,16 @@ def test_radix_sort(n):
     draw = np.random.default_rng(n)
     keys = draw.integers(0, 2**32, n, dtype=np.uint32) & np.uint32(0xF0F0_00FF)  # many are equal
     keys[: n // 50] = 2**32 - 1
-    number, order = np.arange(1, n + 1, dtype=np.uint32), np.argsort(keys, kind="stable")
-    for how in ({"backend": "reference"}, {"backend": "openmp", "threads": 3}):
-        ordered, moved = radix_sort.radix_sort(keys, number, **how)
-        assert np.array_equal(ordered, keys[order])
-        assert np.array_equal(moved, number[order])
+    number, order = np.sqrt(np.arange(1, n + 1)), np.argsort(keys, kind="stable")
+    ordered, moved = same_bits(radix_sort.radix_sort, keys, number)
+    assert np.array_equal(ordered, keys[order])
+    assert np.array_equal(moved, number[order])
 
 
-def test_a_pass_of_the_radix_sort_is_two_loops_on_every_backend():
-    keys = np.random.default_rng(1).integers(0, 2**32, 480, dtype=np.uint32)
-    same_bits(radix_sort.radix_sort, keys, np.sqrt(keys))
-    assert shape_of(radix_sort.radix_sort.machine(keys, keys))[0] == 9  # the last one takes the pairs apart
+@pytest.mark.parametrize("backend", ["openmp", "cuda", "cuda-sim"])
+def test_a_pass_of_the_radix_sort_is_two_loops_on_every_backend(backend):
+    machine = radix_sort.radix_sort.machine(WORDS[0], WORDS[0])
+    assert loops_of_machine(machine, backend)[0] == 9  # the last one takes the pairs apart
 
 
 @pytest.mark.parametrize("n", [5, 70])
@@ -73,7 +80,7 @@ def test_floyd_warshall(n):
         far = by_dijkstra(edges, start)
         assert found[start].tolist() == [far.get(node, none) for node in range(n)]
     same_bits(floyd_warshall.through, lengths, 2)
-    assert shape_of(floyd_warshall.through.machine(lengths, 0)) == (1, 0)
+    assert loops_of_machine(floyd_warshall.through.machine(lengths, 0)) == (1, 0)
     plan = floyd_warshall.shortest_paths.machine(lengths).plan("openmp")
     turn = plan.kernels[-1].observed
     assert [len(turn.subkernels), len(plan.array_slots) - 2] == [1, 2]  # what a turn reads, and what it makes
@@ -90,9 +97,10 @@ def test_md5(n):
     for place in (0, 1, len(texts) - 1):
         wanted = md5.words_of(hashlib.md5(texts[place]).hexdigest())
         assert md5.first_match(words, wanted, backend="openmp") == place
+    same_bits(md5.first_match, words, wanted)
     assert md5.first_match(words, md5.words_of(hashlib.md5(b"other").hexdigest()), backend="openmp") == len(texts)
-    assert shape_of(md5.digests.machine(words)) == (1, 0)
-    assert shape_of(md5.first_match.machine(words, wanted)) == (2, 0)  # one for the four numbers of the digest
+    assert loops_of_machine(md5.digests.machine(words)) == (1, 0)
+    assert loops_of_machine(md5.first_match.machine(words, wanted)) == (2, 0)  # one for the four numbers of the digest
     with pytest.raises(ValueError, match="a text has 56 bytes"):
         md5.blocks([b"", b"a" * 56])
 
@@ -119,7 +127,7 @@ def test_k_means(n, k):
     twice = k_means.step(x, y, *same_bits(k_means.step, x, y, *first), backend="openmp")
     assert all(np.array_equal(a, b) for a, b in zip(twice, cut[:2], strict=True))
     assert k_means.nearest(np.zeros(1), np.zeros(1), np.ones(2), np.ones(2), backend="openmp").tolist() == [0]
-    loops, arrays = shape_of(k_means.step.machine(x, y, *first))
+    loops, arrays = loops_of_machine(k_means.step.machine(x, y, *first))
     assert (loops, arrays) == (4, 5)  # the least distance, the centre, all sums, the means; no array of n x k
     slots = k_means.step.machine(x, y, *first).plan("openmp").array_slots
     assert all(len(slot.axes) == 1 for slot in slots)
@@ -176,7 +184,7 @@ def test_canny(shape):
     assert np.count_nonzero(found) > shape[0]
     edges = same_bits(canny.edges, picture, 40.0, 90.0)
     assert np.array_equal(edges, flooded(found))
-    loops, arrays = shape_of(canny.candidates.machine(picture))
+    loops, arrays = loops_of_machine(canny.candidates.machine(picture))
     assert loops == 5  # two blurs, two differences in one, magnitude, and all that looks at its neighbours
     assert arrays == 3  # with two, what the last loop reads would lie where a call wants the result
 
@@ -269,7 +277,7 @@ def test_fluid(shape):
     x, y, dye = np.random.default_rng(3).normal(size=(3, *shape))
     state = exact = x, y, dye
     for _ in range(2):
-        state = fluid.step(state, 0.5, 0.1, 0.0, backend="openmp")
+        state = same_bits(fluid.step, state, 0.5, 0.1, 0.0)
         exact = fluid_by_numpy(*exact, 0.5, 0.1, 0.0)
     for mine, expected in zip(state, exact, strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-11)  # sums in another order, 160 times
@@ -281,8 +289,13 @@ def test_fluid(shape):
         (fluid.without_gradient, (x, y, dye)),
         (fluid.advected, (dye, x, y, 0.5)),
     ]:
-        same_bits(program, *given)
-        assert shape_of(program.machine(*given)) == (1, 0)
+        same_bits(program, *given, backends=WAYS[:2])
+        assert loops_of_machine(program.machine(*given)) == (1, 0)
+    plan = fluid.step.machine((x, y, dye), 0.5, 0.1, 0.0).plan("openmp")
+    loops = {kernel.kernel.name: len(kernel.observed.subkernels) for kernel in plan.kernels}
+    assert [loops.pop(f"main_turn_{number}") for number in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert sum(loops.values()) == 11  # what the turns begin with, two gradients, three gathers, and what is returned
+    assert len(plan.array_slots) - 6 == 10  # beside what is given and returned
     before = counters()
     fluid.step(state, 0.25, 0.2, 0.0, backend="openmp")
     assert counters() == before  # results are read where they lie, numbers are params

@@ -2,15 +2,45 @@
 
 import math
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_programs import same_bits as same_bits_on
 from tests.kit.bits import assert_same_bits
+from tests.kit.compiled_together import compiled_together
 from workbench import programs
 from workbench.errors import RunError
+
+WAYS = (("openmp", 1), ("openmp", 3), ("cuda-sim", 0))
+same_bits = partial(same_bits_on, backends=WAYS)
+SLOW = pytest.mark.proof(group="large sizes on the simulated device", sample=1)
+LINE, PLANE, PLACES = np.ones(1), np.ones((1, 1)), np.ones(1, np.int64)
+MANDELBROTS = (programs.mandelbrot.escape_times, programs.mandelbrot.escape_times_f64)
+VIEWS = [((5, 7), (-0.5, 0.0, 3.0)), ((37, 50), (-0.745, 0.11, 0.12))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulated():
+    """The programs of this file on the simulated device, but for those that proofs alone call."""
+    f32, i32 = LINE.astype(np.float32), PLACES.astype(np.int32)
+    calls = [
+        (programs.dot_product.dot_product, LINE, LINE),
+        (programs.dot_product.dot_product, f32, f32),
+        (programs.matrix_product.matrix_product, PLANE, PLANE),
+        (programs.black_scholes.prices, LINE, LINE, LINE),
+        (programs.n_body.accelerations, (LINE, LINE, LINE), LINE),
+        (programs.sparse_product.sparse_product, PLACES, PLACES, LINE, LINE),
+        (programs.sparse_product.sparse_product, i32, i32, LINE, LINE),
+        (programs.histogram.histogram, f32, 0.0, 1.0, PLACES),
+        *((each, -0.5, 0.0, 3.0, 60, VIEWS[0][0]) for each in MANDELBROTS),
+    ]
+    machines = [program.machine(*given) for program, *given in calls]
+    with compiled_together("cuda-sim", [*machines, programs.n_body.machine()]):
+        yield
 
 
 def draw(seed, *shapes):
@@ -31,11 +61,10 @@ def one_loop(machine, arrays):
 def test_dot_product(n, dtype):
     xs, ys = (values.astype(dtype) for values in draw(n, n, n))
     program = programs.dot_product.dot_product
-    found = program(xs, ys, backend="openmp")
+    found = same_bits(program, xs, ys)
     exact = math.fsum(float(x) * float(y) for x, y in zip(xs, ys, strict=True))
     assert found.dtype == dtype
     assert abs(found - exact) <= n * np.finfo(dtype).eps * exact
-    assert_same_bits(found, program(xs, ys, backend="reference"))
     one_loop(program.machine(xs, ys), arrays=2)
 
 
@@ -47,8 +76,7 @@ def test_matrix_product(shape):
     found = program(a, b, backend="openmp")
     assert (found == a.astype(np.int64) @ b.astype(np.int64)).all()  # exact, as all are small whole numbers
     a, b = draw(3, (m, k), (k, n))
-    assert_same_bits(program(a, b, backend="openmp"), program(a, b, backend="reference"))
-    np.testing.assert_allclose(program(a, b, backend="openmp"), a @ b, rtol=1e-12)
+    np.testing.assert_allclose(same_bits(program, a, b), a @ b, rtol=1e-12)
     one_loop(program.machine(a, b), arrays=3)
 
 
@@ -69,38 +97,42 @@ def test_black_scholes(n, rate, volatility):
     price, strike, years = draw(n, n, n, n)
     given = 5 + 25 * price, 1 + 99 * strike, 0.25 + 9.75 * years
     program = programs.black_scholes.prices
-    call, put = program(*given, rate, volatility, backend="openmp")
+    found = same_bits(program, *given, rate, volatility)
     exact = exact_prices(*given, rate, volatility)
-    np.testing.assert_allclose((call, put), exact, atol=1e-5)  # of prices up to 100, by the polynomial's 7.5e-8
-    for mine, bits in zip((call, put), program(*given, rate, volatility, backend="reference"), strict=True):
-        np.testing.assert_allclose(mine, bits, rtol=1e-9, atol=1e-12)  # log and exp have a bound on each backend
+    np.testing.assert_allclose(found, exact, atol=1e-5)  # of prices up to 100, by the polynomial's 7.5e-8
     one_loop(program.machine(*given), arrays=5)
 
 
-@pytest.mark.parametrize("n", [5, 1100])
-def test_n_body(n):
+@pytest.mark.parametrize(
+    ("n", "ways"),
+    [(5, WAYS), (1100, WAYS[:2]), pytest.param(1100, WAYS[2:], marks=SLOW)],
+    ids=["small", "large", "large-cuda-sim"],
+)
+def test_n_body(n, ways):
     *position, mass = draw(n, n, n, n, n)
     program, cell = programs.n_body.accelerations, programs.n_body.machine()
-    found = program(tuple(position), mass, backend="openmp")
+    found = same_bits_on(program, tuple(position), mass, backends=ways)
     x, chosen = np.stack(position), [0, n // 2, n - 1]
     for i in chosen:  # some bodies, each with all others in longer numbers
         away = x.astype(np.longdouble) - x[:, [i]]
         pull = (mass * away / np.sqrt(np.sum(away**2, axis=0) + 1e-4) ** 3).sum(axis=1)
         np.testing.assert_allclose([a[i] for a in found], pull.astype(float), rtol=1e-11, atol=1e-9)
     np.testing.assert_allclose([np.sum(mass * a) / np.sum(mass * abs(a)) for a in found], 0, atol=1e-13)  # momentum
-    pairs = cell(x=position[0], y=position[1], z=position[2], m=mass, backend="openmp")
-    for mine, name in zip(found, ("ax", "ay", "az"), strict=True):
-        assert_same_bits(mine, pairs[name], name)
-    if n < 100:
-        for mine, bits in zip(found, program(tuple(position), mass, backend="reference"), strict=True):
-            assert_same_bits(mine, bits)
+    for backend, threads in ways:
+        pairs = cell(x=position[0], y=position[1], z=position[2], m=mass, backend=backend, threads=threads)
+        for mine, name in zip(found, ("ax", "ay", "az"), strict=True):
+            assert_same_bits(pairs[name], mine, f"{name}, {backend}, {threads} threads")
     one_loop(program.machine(tuple(position), mass), arrays=10)
     one_loop(cell, arrays=10)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (400, 900)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "ways"),
+    [(5, 3, WAYS), (400, 900, WAYS[:2]), pytest.param(400, 900, WAYS[2:], marks=SLOW)],
+    ids=["small", "large", "large-cuda-sim"],
+)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_sparse_product(rows, columns, index):
+def test_sparse_product(rows, columns, ways, index):
     dense, x = draw(5, (rows, columns), columns)
     dense[draw(6, (rows, columns))[0] > 0.1] = 0.0
     dense[1] = 0.0  # a row of no elements
@@ -110,9 +142,8 @@ def test_sparse_product(rows, columns, index):
         dense[dense != 0],
     )
     program = programs.sparse_product.sparse_product
-    found = program(lengths, where, values, x, backend="openmp")
+    found = same_bits_on(program, lengths, where, values, x, backends=ways)
     np.testing.assert_allclose(found, dense @ x, rtol=1e-12, atol=1e-14)
-    assert_same_bits(found, program(lengths, where, values, x, backend="reference"))
     plan = program.machine(lengths, where, values, x).plan("openmp")
     assert len(plan.main.observed.subkernels) == 2  # where rows begin, and all else
     assert len(plan.array_slots) == 6  # four that are given, the result, and where rows begin
@@ -127,10 +158,8 @@ def test_histogram(n, bins, dtype):
     values = (draw(n, n)[0] * 1.5 - 0.25).astype(dtype)
     values[:4] = [0.0, 1.0, np.nan, np.nextafter(dtype(1), dtype(2))]  # both borders count, NaN and beyond do not
     program, before = programs.histogram.histogram, np.arange(bins)
-    found = program(values, 0.0, 1.0, before, backend="openmp")
+    found = same_bits(program, values, 0.0, 1.0, before)
     assert found.tolist() == (before + np.histogram(values, bins, (0, 1))[0]).tolist()  # borders of bins are exact here
-    for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 3), ("cuda-sim", 0)):
-        assert_same_bits(found, program(values, 0.0, 1.0, before, backend=backend, threads=threads))
     one_loop(program.machine(values, 0.0, 1.0, before), arrays=3)
 
 
@@ -149,14 +178,12 @@ def escaped(x, y, width, limit, shape, dtype):
     return turns
 
 
-@pytest.mark.parametrize(("shape", "view"), [((5, 7), (-0.5, 0.0, 3.0)), ((37, 50), (-0.745, 0.11, 0.12))])
+@pytest.mark.parametrize(("shape", "view"), VIEWS)
 def test_mandelbrot(shape, view):
     mandelbrot = programs.mandelbrot
-    for program, dtype in ((mandelbrot.escape_times, np.float32), (mandelbrot.escape_times_f64, np.float64)):
-        found = program(*view, 60, shape)
+    for program, dtype in zip(MANDELBROTS, (np.float32, np.float64), strict=True):
+        found = same_bits(program, *view, 60, shape)
         assert (found == escaped(*view, 60, shape, dtype)).all()
-        for backend, threads in (("reference", 1), ("openmp", 1), ("openmp", 3), ("cuda-sim", 1)):
-            assert_same_bits(program(*view, 60, shape, backend=backend, threads=threads), found)
         one_loop(program.machine(*view, 60, shape), arrays=1)
     assert (mandelbrot.unrolled(20)(*view, shape) == mandelbrot.escape_times(*view, 20, shape)).all()
 

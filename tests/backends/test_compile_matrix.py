@@ -26,7 +26,7 @@ from workbench.language import (
     windows,
 )
 
-TYPES = ("f8", "f4", "i8", "i4", "u4", "u1")
+TYPES = ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
 RANKS = (1, 2, 3, 4)
 LENGTHS = (33, 3, 5, 2)
 
@@ -104,13 +104,58 @@ def turned(x):
     return while_loop(lambda n, v: n < 3, lambda n, v: (n + 1, larger(v, v[::-1])), (0, x), at_most=9)
 
 
+def made_of_bools(x):
+    """The same maps and reads, of conditions."""
+    places = generate(x.shape[-1:], lambda i: (7 * i + 3) % 2)
+    return (
+        x & ~x[..., ::-1] | (x ^ x.T.T),
+        x.T,
+        np.concatenate((x, x[:1]), axis=0),
+        generate(x.shape, lambda *i: x[i] ^ x[(0,) * x.ndim]),
+        windows(lambda w: w[(-1,) * x.ndim] & ~w[(1,) * x.ndim], x, boundary="mirror"),
+        compute(x ^ x[..., ::-1])[..., places],
+        np.where(x, 3, -2.5),
+        iterate(lambda v: v ^ x, while_=lambda v: v, start=x, at_most=5),
+    )
+
+
+def combined_of_bools(x):
+    """Folds, scans, segments, scatters, records and loops, of conditions."""
+
+    def later(p, q):
+        return np.where(q[0], q[0], p[0]), np.where(q[0], q[1], p[1])
+
+    line = x.reshape(-1)
+    number = generate(line.shape, lambda i: i)
+    places, none = number * 5 % 7, generate(7, lambda i: i > 9)
+    halves = generate(2, lambda i: np.where(i == 0, x.shape[-1] - 1, 1))
+    return (
+        np.any(x),
+        fold(np.logical_and, x),
+        fold(np.logical_or, x, axis=0),
+        np.sum(x),
+        scan(np.logical_or, x),
+        scan(np.logical_and, x, axis=0, reverse=True, exclusive=True),
+        fold_segments(np.logical_or, x, halves),
+        scan_segments(np.logical_and, x, halves),
+        scatter(np.logical_or, none, places, line),
+        scatter(None, none, places, line, where=number > 1),
+        scatter(lambda new, old: new ^ old, none, places, line),
+        fold(later, (line, number), identity=(False, -1)),
+        scatter(later, (none, generate(7, lambda i: -1)), places, (line, number)),
+        line[~line],
+        while_loop(lambda n, v: (n < 3) & np.any(v), lambda n, v: (n + 1, v ^ v[::-1]), (0, x), at_most=9),
+    )
+
+
 TEMPLATES = (made, combined, sent, of_pairs, turned)
+OF_BOOLS = (made_of_bools, combined_of_bools)
 QUICK = {(sent, "f4", 1), (turned, "u1", 1)}
 MATRIX = [
     pytest.param(
         *case, id=f"{case[0].__name__}-{case[1]}-{case[2]}", marks=() if case in QUICK else (pytest.mark.proof,)
     )
-    for case in product(TEMPLATES, TYPES, RANKS)
+    for case in (*product(TEMPLATES, TYPES, RANKS), *product(OF_BOOLS, ("?",), RANKS))
 ]
 
 
@@ -119,7 +164,8 @@ def leaves(found):
 
 
 def given(type_, rank):
-    return np.random.default_rng(rank).integers(0, 9, LENGTHS[:rank]).astype(type_)
+    values = np.random.default_rng(rank).integers(0, 9, LENGTHS[:rank])
+    return values > 4 if type_ == "?" else values.astype(type_)
 
 
 @pytest.mark.parametrize(("template", "type_", "rank"), MATRIX)
@@ -131,11 +177,11 @@ def test_it_compiles_and_has_the_bits_of_the_reference(template, type_, rank):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", [*TEMPLATES, *OF_BOOLS])
 def test_it_compiles_for_a_device(template, monkeypatch, tmp_path):
     path = nvrtc_path(monkeypatch, tmp_path)
     path.fake.capability = "90"
-    for type_, rank in product(TYPES, RANKS):
+    for type_, rank in product("?" if template in OF_BOOLS else TYPES, RANKS):
         path.backend.compile(wb.collective(template).machine(given(type_, rank)).plan("cuda"))
     assert path.binaries
     assert all(".target sm_90" in binary.ptx for binary in path.binaries)

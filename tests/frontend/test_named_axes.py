@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from tests.kit.capabilities import backends_here
+from workbench.errors import TraceError
 
 DRAW = np.random.default_rng(21)
 SHAPES = {"A": (5, 37), "x": (37,), "B": (37, 6)}
@@ -63,3 +64,31 @@ def test_numbers_of_axes_are_those_of_the_array():
     assert found[0].shape == (6,)
     for values in found:
         assert_same_bits(values, found[0])
+
+
+SIZES = """
+x = array("x", "n")
+A = array("A", "i", "n")
+output("first", 10 * size(0) + size(1))
+output("x_by_number", x / size(0))
+output("A_by_number", A / size(1) + (size("n") - size(0)))
+output("places", 10 * index(0) + index(1) + 0 * astype(A, "i64"))
+output("means", fold(add, A, axis=0) / size(1))
+"""
+
+
+@pytest.mark.parametrize("backend", backends_here())
+def test_a_size_by_number_is_that_of_an_axis_in_the_order_of_declaration(backend):
+    """Axis n is declared first: 0 of the program, and 1 of A."""
+    found = wb.trace(SIZES, name="sizes")(x=GIVEN["x"], A=GIVEN["A"], backend=backend)
+    assert found["first"] == 10 * 37 + 5
+    assert_same_bits(found["x_by_number"], GIVEN["x"] / 37)
+    assert_same_bits(found["A_by_number"], GIVEN["A"] / 5)
+    assert found["places"].tolist() == [[10 * n + i for n in range(37)] for i in range(5)]
+    np.testing.assert_allclose(found["means"], GIVEN["A"].mean(axis=0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [2, -1, '"rows"', "True"])
+def test_a_size_of_an_axis_that_is_not_there_is_refused(axis):
+    with pytest.raises(TraceError, match=r"line 4: size\(.*there is no axis|line 4: size\(.*an axis is a whole number"):
+        wb.trace(f'x = array("x", "n")\nA = array("A", "i", "n")\n\noutput("r", x / size({axis}))')

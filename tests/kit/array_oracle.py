@@ -6,6 +6,8 @@ Arrays are NumPy's, records are tuples of them. Only what the random functions u
 
 import numpy as np
 
+from tests.kit.array_records import components, record_of
+
 TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "i16": np.int16, "u8": np.uint8}
 MARGIN = 5
 """Elements around an array that windows see: no offset is larger."""
@@ -98,6 +100,12 @@ def iterate(body, *, while_=None, start, at_most):
     return tuple(parts)
 
 
+def branch(condition, then, otherwise, start):
+    if condition:
+        return then(*start)
+    return start if otherwise is None else otherwise(*start)
+
+
 def repeat(n, body, start):
     for _ in range(n):
         start = body(start)
@@ -133,25 +141,31 @@ def windows(f, xs, boundary):
 
 
 class _Parts:
-    """An array or a record of arrays."""
+    """An array or a record of arrays, of that kind."""
 
     def __init__(self, xs):
-        self.is_record = isinstance(xs, tuple)
-        self.arrays = xs if self.is_record else (xs,)
+        self.kind = None if isinstance(xs, np.ndarray | np.generic) else type(xs)
+        self.arrays = self.split(xs)
         self.rank = np.ndim(self.arrays[0])
 
+    def split(self, value):
+        """The components of an array, of elements or of an identity."""
+        return (value,) if self.kind is None else components(value)
+
+    def whole(self, parts):
+        """An array or element of these components."""
+        return parts[0] if self.kind is None else record_of(self.kind, tuple(parts))
+
     def like(self, arrays):
-        made = _Parts(tuple(arrays))
-        made.is_record = self.is_record
-        return made
+        return _Parts(self.whole(tuple(arrays)))
 
     def given(self):
-        return self.arrays if self.is_record else self.arrays[0]
+        return self.whole(self.arrays)
 
     def identity(self, op, identity):
         """The identity as the parts of a record."""
         if identity is not None:
-            return identity if self.is_record else (identity,)
+            return self.split(identity)
         type_ = self.arrays[0].dtype
         if op in _IDENTITIES:
             return (_IDENTITIES[op],)
@@ -161,13 +175,13 @@ class _Parts:
 
     def combined(self, op, left, right):
         """The operator on elements, each with its type, as it was."""
-        made = op(left, right) if self.is_record else (op(left[0], right[0]),)
+        made = self.split(op(self.whole(left), self.whole(right)))
         return tuple(np.asarray(x).astype(own.dtype) for x, own in zip(made, self.arrays, strict=True))
 
     def started(self, op, start):
         if start is None:
             return self
-        given = zip(start if self.is_record else (start,), self.arrays, strict=True)
+        given = zip(self.split(start), self.arrays, strict=True)
         return self.like(self.combined(op, tuple(a.dtype.type(x) for x, a in given), self.arrays))
 
     def elements(self, axis):

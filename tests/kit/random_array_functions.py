@@ -5,44 +5,25 @@ the pool has labels, one an axis: the text of its length, by which a function kn
 """
 
 import random
-from dataclasses import dataclass
 
 import numpy as np
 
-from tests.kit.array_operators import around, composed, latest
+from tests.kit.array_operators import around, composed_as, latest
+from tests.kit.array_records import KINDS_OF_ELEMENTS, components, has_elements, record_of
+from tests.kit.random_array_arguments import FLOATS, WHOLE, Given, type_name
 
 STEPS, KEPT = 9, 3
 MOST_ELEMENTS = 20_000
-FLOATS, WHOLE = ("f64", "f32"), ("i64", "i32", "i16", "u8")
 NAMED = (np.add, np.maximum, np.minimum)
 RULES = ("outflow", "periodic", "reflect", "mirror")
-
-
-@dataclass(frozen=True)
-class Given:
-    """A value of the pool: `array` is traced or NumPy's."""
-
-    array: object
-    labels: tuple[str, ...]
-    type: str
-
-
-def arguments(seed, n, m):
-    """Arrays (n, m), (n), (m), (m), places in (m), a float and a whole number; their types are drawn too."""
-    draw, types = np.random.default_rng(seed), random.Random(seed)
-    shapes = ((n, m), (n,), (m,), (m,))
-    numbers = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "i16": np.int16, "u8": np.uint8}
-    arrays = [draw.integers(0, 11, shape).astype(numbers[types.choice([*FLOATS, *FLOATS, *WHOLE])]) for shape in shapes]
-    return (*arrays, draw.integers(0, max(m, 1), m), float(draw.integers(1, 6)), int(draw.integers(1, 6)))
 
 
 def random_function(seed, words, sizes):
     """A function of what `arguments` gives. sizes: of n and m, which decide what may be drawn."""
 
-    def function(a, x, y, z, places, p, q):
-        return Drawn(random.Random(seed), words, dict(zip("nm", sizes, strict=True)), places, (p, q)).results(
-            a, x, y, z
-        )
+    def function(a, x, record, places, p, q):
+        drawn = Drawn(random.Random(seed), words, dict(zip("nm", sizes, strict=True)), places, (p, q))
+        return drawn.results(a, x, record)
 
     return function
 
@@ -61,9 +42,10 @@ class Drawn:
     def __init__(self, draw, words, sizes, places, params):
         self.draw, self.words, self.sizes = draw, words, sizes
         self.places, self.params = places, params
-        self.pool, self.kinds = [], []
+        self.pool, self.kinds, self.given = [], [], None
 
-    def results(self, a, x, y, z):
+    def results(self, a, x, record):
+        self.given, (y, z) = record, components(record)
         named = ((a, ("n", "m")), (x, ("n",)), (y, ("m",)), (z, ("m",)))
         self.pool = [Given(array, labels, type_name(array)) for array, labels in named]
         while len(self.kinds) < STEPS:
@@ -76,7 +58,9 @@ class Drawn:
         kept = tuple(each.array for each in self.pool[-KEPT:])
         vectors = [each for each in self.pool if len(each.labels) == 1]
         one = self.draw.choice(vectors)
-        return *kept, self.words.compress(one.array, one.array > 3)
+        pair = [each.array for each in self.pool if each.labels == ("m",)][-2:]
+        kind = np.ndarray if isinstance(record, np.ndarray) else type(record)
+        return *kept, self.words.compress(one.array, one.array > 3), record_of(kind, pair)
 
     # ---- what steps are made of
 
@@ -114,10 +98,10 @@ class Drawn:
     def start(self):
         return self.draw.choice([None, 0, 2, 7])
 
-    def record(self, value):
+    def record(self, value, kind):
         """Two arrays of whole numbers."""
         whole = self.words.astype(value.array, "i64")
-        return whole, (whole * 3 + 1) % 11
+        return record_of(kind, (whole, (whole * 3 + 1) % 11))
 
     # ---- each element for itself
 
@@ -155,6 +139,28 @@ class Drawn:
         shape = tuple(value.array.shape)
         made = self.words.generate(shape, lambda i, *rest: (i * 7 + sum(rest) * 3) % 11)
         return self.made(made, value.labels, "i64")
+
+    def step_branch(self, value, axis):
+        """One of two functions of the whole array and of a number, by what is in it or by what is known."""
+        back, limit = self.at(axis, slice(None, None, -1)), self.draw.randrange(12)
+        holds = self.draw.choice([True, False, *[np.any(value.array > limit)] * 6])
+        other = self.other(value.labels, value.type)
+
+        def then(now, k):
+            return (3 * now[back] + other) % 11, k + 1
+
+        def otherwise(now, k):
+            return (now + 1) % 11, 2 * k
+
+        made, count = self.words.branch(holds, then, self.draw.choice([None, otherwise]), (value.array, 4))
+        return self.like(value, made + count)
+
+    def step_elements(self, value, axis):
+        """A component of the record, backwards or at computed places; of a structured array by its elements."""
+        part, number = self.draw.choice([slice(None, None, -1), self.places]), self.draw.randrange(2)
+        cut = self.given[part] if has_elements(self.given) else [each[part] for each in components(self.given)]
+        made = components(cut)[number]
+        return self.made(made + 1, ("m",), type_name(made))
 
     # ---- axes
 
@@ -278,9 +284,10 @@ class Drawn:
         return self.made(self.words.fold(around, value.array, axes, identity=0, commutative=True), left, value.type)
 
     def step_fold_record(self, value, axis):
-        start = self.draw.choice([None, (2, 5)])
-        _, made = self.words.fold(composed, self.record(value), axis, start, identity=(1, 0))
-        return self.made(made, self.without(value, axis), "i64")
+        kind, start = self.draw.choice(KINDS_OF_ELEMENTS), self.draw.choice([None, (2, 5)])
+        start, identity = start and record_of(kind, start), record_of(kind, (1, 0))
+        made = self.words.fold(composed_as(kind), self.record(value, kind), axis, start, identity=identity)
+        return self.made(components(made)[1], self.without(value, axis), "i64")
 
     def step_scan(self, value, axis):
         op, reverse, exclusive = self.draw.choice(NAMED), self.draw.random() < 0.4, self.draw.random() < 0.4
@@ -293,7 +300,9 @@ class Drawn:
 
     def step_scan_record(self, value, axis):
         flags, start = (self.draw.random() < 0.5, self.draw.random() < 0.5), self.draw.choice([None, (2, 5)])
-        return self.scanned(composed, value, self.record(value), axis, start, (1, 0), *flags)
+        kind = self.draw.choice(KINDS_OF_ELEMENTS)
+        start, identity = start and record_of(kind, start), record_of(kind, (1, 0))
+        return self.scanned(composed_as(kind), value, self.record(value, kind), axis, start, identity, *flags)
 
     def scanned(self, op, value, given, axis, start, identity, reverse, exclusive):
         """The scan, or what all its elements combine to."""
@@ -302,8 +311,8 @@ class Drawn:
         made = self.words.scan(op, given, axis, **options, total=total is not None)
         if total is not None:
             made = made[total == "total"]
-        made = made[1] if isinstance(given, tuple) else made
-        type_ = "i64" if isinstance(given, tuple) else value.type
+        is_record = given is not value.array
+        made, type_ = (components(made)[1], "i64") if is_record else (made, value.type)
         return self.made(made, self.without(value, axis) if total == "total" else value.labels, type_)
 
     def step_cumulative(self, value, axis):
@@ -381,14 +390,6 @@ class Drawn:
             return (k < most) & np.any(now > 7)
 
         return self.like(value, self.words.while_loop(goes, body, (value.array, 0), at_most=9)[0])
-
-
-def type_name(array):
-    """The storage type of an array, traced or NumPy's."""
-    if not isinstance(array, np.ndarray):
-        return str(array.dtype)
-    kind = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
-    return f"{kind}{8 * array.dtype.itemsize}"
 
 
 KINDS = tuple(sorted(name.removeprefix("step_") for name in vars(Drawn) if name.startswith("step_")))

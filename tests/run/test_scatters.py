@@ -66,7 +66,7 @@ def test_elements_of_other_arrays_are_in_what_is_sent_selected_and_joined():
         assert_same_bits(joined, np.concatenate((x + y[0], bins + y[1], x[2:3] + y[2])))
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", [*SIZES, pytest.param(10**6 + 1, marks=pytest.mark.proof)])
 def test_bits_are_those_of_one_sender_after_the_other(program, n):
     with np.errstate(over="ignore", invalid="ignore"):
         exact = one_by_one(*given(n))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_operators import composed, latest
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, StencilError
@@ -44,7 +45,8 @@ def one_by_one(xs, whole, lengths):
         found["before"][part] += 0.5 - xs[part]
         found["behind"][part] = np.cumsum(xs[part][::-1])[::-1] - xs[part]
         found["largest"][part] = np.maximum.accumulate(own[::-1])[::-1]
-        found["later"][part] = [next((v for v in own[: k + 1][::-1] if v), 0) for k in range(length)]
+        latest = np.maximum.accumulate(np.where(own == 0, -1, np.arange(length)))
+        found["later"][part] = np.where(latest < 0, 0, own[latest])
         found["pairs"][part] = np.cumsum(own)
     return found
 
@@ -83,6 +85,74 @@ def test_lengths_that_do_not_fit_are_an_error_of_the_call(program):
     for backend in ("reference", "openmp", "cuda-sim"):
         with pytest.raises(RunError, match="add up to 40, but there are 33"):
             program(xs, whole, lengths + np.eye(1, len(lengths), dtype="i4")[0] * 7, backend=backend)
+
+
+COMPRESSED = """
+xs = array("xs", "n")
+ks = array("ks", "n", dtype="i32")
+few = xs > 1
+output("kept", compress(2 * xs + ks, few))
+output("whole", compress(ks, ~few))
+output("none", compress(xs, xs > 1e9))
+output("total", fold(add, xs))
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 1030])
+def test_what_a_cell_compresses_comes_with_its_length(n):
+    draw, cell = np.random.default_rng(n), wb.trace(COMPRESSED, name="compressed")
+    xs, ks = draw.integers(-9, 9, n) / 4.0, draw.integers(0, 99, n).astype(np.int32)
+    exact = {"kept": (2 * xs + ks)[xs > 1], "whole": ks[~(xs > 1)], "none": xs[:0]}
+    for backend, threads in (("reference", 0), *WAYS):
+        found = cell(xs=xs, ks=ks, backend=backend, threads=threads)
+        assert found["total"] == xs.sum()
+        for name, values in exact.items():
+            assert found[f"{name}_length"] == len(values)
+            padded = np.zeros(n, values.dtype)
+            padded[: len(values)] = values
+            assert_same_bits(found[name], padded, f"{name} {backend} {threads} {n}")
+
+
+def in_order(x, y, lengths):
+    """(folds, scans from the end) by `latest` of x; folds of the maps (x, y), and those before each element."""
+    folded, scanned, maps, before = [], np.zeros(len(x), int), [], []
+    for begin, length in zip(np.cumsum(lengths) - lengths, lengths, strict=True):
+        part = x[begin : begin + length]
+        kept = np.flatnonzero(part)
+        folded.append(part[kept[-1]] if len(kept) else 0)
+        first = np.minimum.accumulate(np.where(part == 0, length, np.arange(length))[::-1])[::-1]
+        scanned[begin : begin + length] = np.append(part, 0)[first]
+        slope, offset = 1, 0
+        for a, b in zip(part.tolist(), y[begin : begin + length].tolist(), strict=True):
+            before.append((slope, offset))
+            slope, offset = slope * a % 11, (offset * a + b) % 11
+        maps.append((slope, offset))
+    return folded, scanned, *np.transpose(maps), *np.transpose(before)
+
+
+@pytest.mark.proof
+def test_a_million_elements_in_segments_of_many_lengths_are_combined_in_their_order():
+    """By operators that have one: the last number that is not zero, and maps that follow each other."""
+
+    @wb.collective
+    def combined(x, y, lengths):
+        maps, unit = {"identity": (1, 0)}, {"identity": 0}
+        return (
+            fold_segments(latest, x, lengths, **unit),
+            scan_segments(latest, x, lengths, reverse=True, **unit),
+            *fold_segments(composed, (x, y), lengths, **maps),
+            *scan_segments(composed, (x, y), lengths, exclusive=True, **maps),
+        )
+
+    n, draw = 10**6 + 1, np.random.default_rng(5)
+    lengths = np.array([0, 1, 31, 32, 33, 0, 1023, 1024, 1025, 400_000, *draw.integers(0, 3000, 200)])
+    lengths = np.append(lengths, n - lengths.sum())
+    x, y = draw.integers(0, 4, n) * draw.integers(0, 2, n), draw.integers(0, 11, n)
+    expected = in_order(x, y, lengths)
+    for backend, threads in WAYS:
+        found = combined(x, y, lengths, backend=backend, threads=threads)
+        for place, (mine, exact) in enumerate(zip(found, expected, strict=True)):
+            assert np.array_equal(mine, exact), (place, backend, threads)
 
 
 def totals(x, y, A, B, lengths):

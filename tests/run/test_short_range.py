@@ -1,5 +1,6 @@
 """Sums over near sources: all pairs within the cutoff and no others, in one order everywhere, and what is refused."""
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 import workbench as wb
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
+from workbench.backends import interpreter
+from workbench.backends.cuda_sim import CudaSimInstance
 from workbench.errors import RunError, TraceError
 from workbench.planning.choices import Choices
 from workbench.run.calling import call
@@ -161,6 +164,36 @@ def test_particles_feel_their_near_ones_step_by_step():
         found = near.simulate(**given, backend=backend, threads=threads).run(3)
         assert_same_bits(found.x, expected.x, backend)
     np.testing.assert_allclose(expected.x, full.simulate(**given).run(3).x, rtol=1e-12)
+
+
+@pytest.mark.simulator
+def test_the_work_of_a_cutoff_grows_as_the_number_of_particles_does(monkeypatch):
+    """With as many near ones for each: the pairs that are looked at, and all reads and writes of a device's threads."""
+    machine, counted = wb.trace(GAS.format(given='push, over="source", cutoff=h, positions=x'), name="gas"), Counter()
+    looked_at, near = interpreter.folded_parts, []
+
+    def parts(nodes, index, lines, starts, lengths, count):
+        counted["pairs"] += int(np.sum(lengths))
+        return looked_at(nodes, index, lines, starts, lengths, count)
+
+    def record(launch, accesses, sectors):
+        counted["accesses"] += len(accesses)
+
+    monkeypatch.setattr(interpreter, "folded_parts", parts)
+    recorder = property(lambda instance: record, lambda instance, value: None)
+    monkeypatch.setattr(CudaSimInstance, "recorder", recorder, raising=False)
+    figures = []
+    for n in (250, 500, 1000):
+        counted.clear()
+        x = np.random.default_rng(n).random((2, n)) * np.sqrt(n / 250)
+        for backend in ("reference", "cuda-sim"):
+            machine.simulate(x=x, v=0.0, h=0.1, backend=backend).run(1)
+        figures.append((counted["pairs"], counted["accesses"]))
+        near.append(np.sum(near_of(*x, 0.1)))
+    for (pairs, accesses), (more, longer), close in zip(figures, figures[1:], near, strict=False):
+        assert close < pairs < 6 * close
+        assert 1.8 < more / pairs < 2.4  # borders have fewer near ones; all pairs would be 4 times as many
+        assert 1.8 < longer / accesses < 2.4
 
 
 def near_of(x, y, cutoff):

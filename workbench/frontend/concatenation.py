@@ -8,6 +8,7 @@ from functools import reduce
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import Origin, SumOrigin
 from workbench.frontend.formulas import contains
+from workbench.frontend.hints import add_hint
 from workbench.frontend.operations import apply, where
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, join, spread
@@ -72,7 +73,7 @@ def _chosen(trace: Trace, positions: FunctionPositions, terms: Sequence[Term], p
     )
     for term in terms:
         if term.is_local and contains(term, is_expensive):
-            trace.hint(term, Hint("manifest"))
+            add_hint(trace, term, Hint("manifest"))
     found: Operand = terms[-1]
     for k, term in reversed(tuple(enumerate(terms[:-1]))):
         found = where(apply("equal", number, k), term, found)

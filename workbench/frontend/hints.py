@@ -7,9 +7,10 @@ from typing import cast
 from workbench.errors import TraceError
 from workbench.frontend.componentwise import component_name, componentwise
 from workbench.frontend.tensors import Tensor
-from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import Hint
+from workbench.graph.marks import NO_HINT
 
 
 def need_local(value: object, what: str) -> Term:
@@ -20,6 +21,23 @@ def need_local(value: object, what: str) -> Term:
             f"{what} needs a value per cell, but this is one number for the whole grid", advice="Leave it out."
         )
     return given
+
+
+def add_hint(trace: Trace, term: Term, hint: Hint) -> None:
+    """Add a hint to a value, and to what it is along other axes; one that contradicts names the lines of both."""
+    old = term.node.hint
+    if old.allocation and hint.allocation and old.allocation != hint.allocation:
+        raise TraceError(
+            f"{trace.text_here()} contradicts line {old.line}, where the same value is marked {old.allocation}",
+            advice="Keep one of the two hints (equal expressions are one value).",
+        )
+    if old == NO_HINT or hint.allocation:  # the line of a hint is where the allocation was asked for
+        hint = Hint(hint.allocation, hint.sync_before, hint.sync_after, trace.here().line)
+    waiting = [term.index]
+    while waiting:
+        index = waiting.pop()
+        trace.pool.annotate(index, hint=hint)
+        waiting += trace.copies.get(index, ())
 
 
 @componentwise
@@ -36,7 +54,7 @@ def compute(value: object) -> Value:
         raise TraceError(
             f"{trace.text_here('compute')} needs an array, but this is one number", advice="Leave compute out."
         )
-    trace.hint(given, Hint("manifest"))
+    add_hint(trace, given, Hint("manifest"))
     return wrap(given)
 
 
@@ -75,7 +93,7 @@ def _synchronised(value: object, *, where: str) -> Value:
 def _hinted(value: object, what: str, hint: Hint) -> Value:
     trace = current_trace(what)
     term = need_local(value, what)
-    trace.hint(term, hint)
+    add_hint(trace, term, hint)
     return wrap(term)
 
 

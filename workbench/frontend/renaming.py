@@ -106,8 +106,16 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             made = pool.broadcast(only_element(pool, inner), space) if is_one else pool.replicate(inner, space)
         case _:
             made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
+            _same_hints(rename.trace, index, made)
     pool.mark_as(made, node)
     return made
+
+
+def _same_hints(trace: Trace, index: int, made: int) -> None:
+    """What is asked of a value, now and later, is asked of its copy too."""
+    if made != index:
+        trace.copies.setdefault(index, []).append(made)
+        trace.pool.annotate(made, hint=trace.pool.node(index).hint)
 
 
 def index_of(trace: Trace, axis: Axis, target: Target, space: Space, size: Size) -> int:

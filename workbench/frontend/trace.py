@@ -14,7 +14,6 @@ from workbench.frontend.cell_text import CellText, SourceRange
 from workbench.graph import (
     GLOBAL,
     Axis,
-    Hint,
     KernelBuilder,
     Node,
     Region,
@@ -25,7 +24,7 @@ from workbench.graph import (
     While,
     grid_space,
 )
-from workbench.graph.marks import NO_HINT, NOWHERE
+from workbench.graph.marks import NOWHERE
 from workbench.graph.spaces import NamedExtent
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -176,6 +175,7 @@ class Trace:
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self.cell_lists: dict[tuple[object, ...], object] = {}
+        self.copies: dict[int, list[int]] = {}  # of values that are computed along other axes too, by their nodes
         self._turns = 0
         self._operations = 0
 
@@ -287,20 +287,11 @@ class Trace:
             )
         return found[0]
 
-    def hint(self, term: Term, hint: Hint) -> None:
-        """Add a hint; a contradiction to an earlier one is an error that names both lines."""
-        old = term.node.hint
-        if old.allocation and hint.allocation and old.allocation != hint.allocation:
-            raise TraceError(
-                f"{self.text_here()} contradicts line {old.line}, where the same value is marked {old.allocation}",
-                advice="Keep one of the two hints (equal expressions are one value).",
-            )
-        if old == NO_HINT or hint.allocation:  # the line of a hint is where the allocation was asked for
-            hint = Hint(hint.allocation, hint.sync_before, hint.sync_after, self.here().line)
-        self.pool.annotate(term.index, hint=hint)
-
     def need_axis(self, axis: object, what: str) -> int:
-        """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
+        """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess.
+
+        In a cell of arrays alone a number counts the axes in the order of declaration, which need not be the program's.
+        """
         if self.names_axes and not (isinstance(axis, int) and axis < self.dim):
             for number, own in enumerate(self.space.axes):
                 if isinstance(axis, str) and axis in (own.name, _extent_name(own)):
@@ -308,6 +299,8 @@ class Trace:
             shown = repr(axis) if isinstance(axis, str | int) else "that is a value"
             advice = f"Use one of {self.space.axis_names}, or declare an array."
             raise TraceError(f"{what}: there is no axis {shown}", advice=advice)
+        if self.names_axes and type(axis) is int and axis >= 0 and all(own.kind == "array" for own in self.space.axes):
+            return [own.name for own in self.space.axes].index(self.axis_names[axis])
         if isinstance(axis, bool) or not isinstance(axis, int):
             raise TraceError(f"{what}: an axis is a whole number, not {axis!r}", advice="Pass 0, 1, ... below dim.")
         if axis >= self.dim and not self.fixed and axis < 3:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from workbench.errors import PlanError
-from workbench.graph import Graph
+from workbench.graph import Graph, Kernel
 from workbench.graph.naming import advice_on_names
 from workbench.planning.choices import PlanChoices
 from workbench.planning.tunables import without_key
@@ -64,9 +64,27 @@ def annotated(graph: Graph, plan: PlanChoices, name: str, allocation: str | None
 
 
 def _keys_called(graph: Graph, name: str) -> frozenset[str]:
-    """Keys (kernel/structural key) of the values that carry the name, one for each kernel that has it."""
+    """Keys (kernel/structural key) of the values that carry the name: in each kernel the last one.
+
+    With it the same value along other axes, as in x[:, None] * x[None, :].
+    """
     found = ((kernel, kernel.find(name)) for kernel in graph.kernels)
-    return frozenset(f"{kernel.name}/{kernel.keys()[index]}" for kernel, index in found if index is not None)
+    pairs = ((kernel, each) for kernel, last in found if last is not None for each in _alike(kernel, last, name))
+    return frozenset(f"{kernel.name}/{kernel.keys()[index]}" for kernel, index in pairs)
+
+
+def _alike(kernel: Kernel, last: int, name: str) -> list[int]:
+    """A value, and those that the same place of the text made along other axes and that it does not need."""
+    value, needed = kernel.nodes[last], {last}
+    for index in range(last, -1, -1):
+        if index in needed:
+            needed.update(kernel.nodes[index].operands)
+    return [last] + [
+        index
+        for index, node in enumerate(kernel.nodes[:last])
+        if name in node.names and index not in needed
+        if node.space != value.space and not set(node.spans).isdisjoint(value.spans)
+    ]
 
 
 def _keys_read(graph: Graph, name: str) -> frozenset[str]:

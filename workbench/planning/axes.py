@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from workbench.graph.spaces import Space
@@ -23,6 +23,15 @@ def axes_of(space: Space | None, frame: Space) -> Axes:
 def listed(axes: Axes, dim: int) -> Axes:
     """Return the axes one by one where () stands for all."""
     return axes or tuple(range(dim))
+
+
+def widest_axes(spaces: Iterable[Space], frame: Space) -> frozenset[Axes]:
+    """Return the axes of those spaces that lie in no wider one of them; () for all axes of the frame, as in `axes_of`.
+
+    A loop over fewer axes than another one has next to no cells beside it; one over axes of its own may have most.
+    """
+    every = {frozenset(listed(axes_of(space, frame), frame.rank)): axes_of(space, frame) for space in spaces}
+    return frozenset(axes for own, axes in every.items() if not any(own < other for other in every))
 
 
 def along(numbers: Sequence[Number], axes: Axes) -> tuple[Number, ...]:

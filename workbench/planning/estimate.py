@@ -3,8 +3,9 @@
 The loops are those that the later passes make: grouped, in chains where they may run together. What differs from a
 plan's `Cost` is that values in chains are counted as traffic of caches, that borders of tiles are computed twice, that
 loops and launches cost something by themselves, and that division has its own price. Values without the last axis cost
-nothing in loops over all axes, because rows compute them once; loops over some axes cost a launch only, beside the
-functions of those that make a Scan or a Scatter.
+nothing in loops with more axes, because rows compute them once; loops over some of the axes of another one cost a
+launch only, beside the functions of those that make a Scan or a Scatter. Of loops none of which has all axes of another
+one the cells of each count alike, because nobody knows how many there are.
 """
 
 from __future__ import annotations
@@ -184,11 +185,12 @@ class Estimate:
     def _body(self, group: Group, walk: Walk) -> _Body:
         crowding = max(1.0, walk.count / _COMFORTABLE)
         rolls = self.together and self.dim > 1
+        is_wide = group.axes in self._walking.widest
         return _Body(
             walk,
             crowding,
-            0.0 if group.axes and walk.passes == 1 else walk.work * crowding,
-            0.0 if group.axes else LOOP,
+            walk.work * crowding if is_wide or walk.passes > 1 else 0.0,
+            LOOP if is_wide else 0.0,
             waits_of(self.kernel, walk.reads, self._reduced.intersection(walk.numbers), self.filled),
             {n: self._walking.box(walk.reads[n]) for n in sorted(walk.reads)} if rolls else {},
             sum([self.sizes[n] for n in walk.arrays]),

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 from workbench.graph import Broadcast, Kernel, Replicate, Scan, Scatter, Shift
 from workbench.graph.instructions import traits_of
-from workbench.planning.axes import axes_of, listed
+from workbench.planning.axes import axes_of, listed, widest_axes
 from workbench.planning.emission import STORED, box_of
 from workbench.planning.grouping import Group
 from workbench.planning.kernel_plan import Box, Margins, Storage
@@ -48,9 +48,10 @@ class Walk:
 class Walking:
     """Walks through the loops of one step under any allocation.
 
-    margins: of all nodes along the kernel's axes. Sets of offsets are bit masks of `places` bits, the number of offsets
-    at which a value may be needed: moving them all is one shift. are_exact: whether sums of weights are the same in any
-    order. users: the nodes that evaluate a value, and how far their bits move on the way.
+    margins: of all nodes along the kernel's axes. widest: the axes of loops that cost something (`widest_axes`). Sets
+    of offsets are bit masks of `places` bits, the number of offsets at which a value may be needed: moving them all is
+    one shift. are_exact: whether sums of weights are the same in any order. users: the nodes that evaluate a value, and
+    how far their bits move on the way.
     """
 
     def __init__(self, kernel: Kernel, margins: Sequence[Margins]) -> None:
@@ -69,7 +70,8 @@ class Walking:
         self.is_work = [traits_of(n.instruction).is_elementwise for n in kernel.nodes]
         self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
-        self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
+        self.widest = widest_axes((n.space for n in kernel.nodes if n.space is not None and n.is_local), kernel.space)
+        self.sizes = [size if axes in self.widest else 0 for size, axes in zip(sizes, self.axes, strict=True)]
         self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
         for i in self._of_rows():
             self.weights[i] = self.traffic[i] = 0.0
@@ -83,8 +85,13 @@ class Walking:
         self.boxes: dict[int, Box] = {}
 
     def _of_rows(self) -> list[int]:
-        """The values that are the same in all cells of a row."""
-        return [i for i, axes in enumerate(self.axes) if axes and self.dim - 1 not in axes]
+        """The values that are the same in all cells of a row, in each of the widest loops that they may stand in."""
+        loops = [listed(axes, self.dim) for axes in self.widest]
+        return [
+            i
+            for i, axes in enumerate(self.axes)
+            if axes and not any(loop[-1] in axes for loop in loops if set(axes) <= set(loop))
+        ]
 
     def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
         """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.

@@ -12,7 +12,7 @@ FLOATS, WHOLE = ("f64", "f32"), ("i64", "i32", "i16", "u8")
 
 @dataclass(frozen=True)
 class Given:
-    """A value that a random function may use: `array` is traced or NumPy's; one label an axis, the text of its length."""
+    """A value that a function may use: `array` is traced or NumPy's; one label an axis, the text of its length."""
 
     array: object
     labels: tuple[str, ...]

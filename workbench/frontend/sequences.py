@@ -16,7 +16,8 @@ from workbench.frontend.keeping import is_expensive, is_worth_keeping
 from workbench.frontend.positions import FunctionPositions
 from workbench.frontend.selections import Selected, selected_in
 from workbench.frontend.trace import KernelState, Term, Trace
-from workbench.graph import GLOBAL, Axis, Load, LoadSize, Loop, Reduce, Space, Span, Static, StorageType, While
+from workbench.graph import GLOBAL, Axis, Load, LoadSize, Loop, Space, Span, Static, StorageType, While
+from workbench.graph.instructions import traits_of
 from workbench.graph.types import BOOL
 
 _Family = list[tuple[While, KernelState, KernelState]]
@@ -253,7 +254,7 @@ class _Division:
         if in_branch:
             return False
         if not node.is_local:
-            return isinstance(node.instruction, Reduce | Loop)
+            return traits_of(node.instruction).is_reduction or isinstance(node.instruction, Loop)
         term = Term(self._trace, index)
         return is_expensive(term) and is_worth_keeping(term)
 

@@ -80,7 +80,8 @@ def test_another_size_is_the_same_program_and_a_cycle_has_ten_loops():
         run(blast(n), cycles=2, backend="openmp")
     assert len(advanced._traced) == 1
     (traced,) = advanced._traced.values()
-    turn = traced.machine.plan("openmp").kernels[-1]
+    (machine,) = traced.machines
+    turn = machine.plan("openmp").kernels[-1]
     assert len(turn.observed.subkernels) == 10
     forces = turn.observed.subkernels[0]
     assert len(forces.outputs) <= 24  # of eight corners along three axes, and nothing else of an element

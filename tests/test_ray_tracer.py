@@ -47,9 +47,9 @@ def test_a_scene_may_lack_spheres_planes_and_lights():
     assert not np.any(picture(Scene(*nothing), EYE, TOWARDS, shape=(3, 4), backend="openmp"))
 
 
-def test_a_turn_has_seven_loops_and_no_array_of_pixels_and_objects():
+def test_a_turn_has_nine_loops_and_no_array_of_pixels_and_objects():
     plan = traced_rays.machine(*arguments(board(), EYE, TOWARDS, 1.0, 0.3, (6, 8), 4)).plan("openmp")
-    assert [len(kernel.observed.subkernels) for kernel in plan.kernels] == [1, 4, 7]  # after, before, and in a turn
+    assert [len(kernel.observed.subkernels) for kernel in plan.kernels] == [1, 4, 9]  # after, before, and in a turn
     axes = [set(slot.axes) for slot in plan.array_slots]
     spheres, planes, lights = (
         next(iter(axes[number])) for number in (0, 8, 19)

@@ -14,6 +14,7 @@ import workbench as wb
 from tests.kit import array_oracle
 from tests.kit.array_programs import program_of
 from tests.kit.bits import assert_same_bits
+from tests.kit.compiled_together import compiled_together
 from workbench import language
 from workbench.errors import RunError, ShapeError, TraceError
 from workbench.run import one_call
@@ -21,7 +22,7 @@ from workbench.run.prepared import Prepared
 from workbench.views.plan.messages import notes_of
 
 WAYS = (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0))
-SIZES = (0, 1, 2, 33, 1025, 5000)
+SIZES = (0, 1, 2, 33, 5000)
 
 
 def whole(n, seed=0, type_=np.float64):
@@ -139,14 +140,29 @@ def lengths_alone(x):
     return y.shape[0], np.zeros_like(y), 3 * x
 
 
+OF_ONE, OF_TWO, OF_MATRICES = (of_selections, by_functions), (several, values_of_before), (places, of_more_axes)
+LONG, WIDE = whole(5), np.ones((5, 3))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """The programs of these functions on all compiled backends."""
+    of_one = (folds_and_maps, *OF_ONE, with_loops, lengths_alone)
+    calls = [(each, LONG) for each in of_one] + [(each, LONG, LONG) for each in OF_TWO]
+    calls += [(each, WIDE, LONG) for each in OF_MATRICES]
+    machines = [machine for function, *given in calls for machine in program_of(function).machines(*given)]
+    with compiled_together("openmp", machines, "1"), compiled_together("cuda-sim", machines, "1"):
+        yield
+
+
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("function", [several, values_of_before])
+@pytest.mark.parametrize("function", OF_TWO)
 def test_of_two_arrays(function, n):
     assert_is_numpy(function, whole(n), whole(n, 1))
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("function", [of_selections, by_functions])
+@pytest.mark.parametrize("function", OF_ONE)
 def test_of_one_array(function, n):
     assert_is_numpy(function, whole(n))
 
@@ -158,7 +174,7 @@ def test_of_arrays_with_elements(function):
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (7, 3), (200, 33)])
-@pytest.mark.parametrize("function", [places, of_more_axes])
+@pytest.mark.parametrize("function", OF_MATRICES)
 def test_of_matrices(function, shape):
     draw = np.random.default_rng(shape)
     assert_is_numpy(function, draw.integers(-9, 10, shape).astype(np.float64), whole(shape[0]))

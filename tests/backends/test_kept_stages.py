@@ -5,7 +5,6 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from workbench.backends import kept_stages
@@ -32,7 +31,7 @@ def never(*given):
 
 def traced_by(row):
     """The graphs of a row of `bench accelerate`, as they were traced."""
-    case = row.make(np.random.default_rng(0), True)
+    case = row.case("small")
     return [program.machine(*given).traced.graph for program, given in case.called]
 
 

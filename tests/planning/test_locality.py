@@ -241,7 +241,7 @@ def test_each_thread_has_equally_many_tiles_where_there_is_room(text, dim, threa
 def test_choices_of_tiles_give_them_again_on_any_machine():
     """Whatever was given stays: sizes of random grids and choices, again by other caches and threads."""
     rng, decided, uneven = random.Random(3), 0, 0
-    for _ in range(300):
+    for _ in range(100):
         text, dim = rng.choice([(WAVE, 1), (WAVE, 2), (WAVE, 3), (HEAT, 2), (STAGED, 2), (TURNING, 3)])
         kernel, extents = tiled(text, dim), tuple(rng.choice([3, 17, 60, 200, 1000, 4099]) for _ in range(dim))
         given = TilingChoices(
@@ -265,8 +265,8 @@ def test_choices_of_tiles_give_them_again_on_any_machine():
         across = extents[kernel.tiling.roles.index("diamond")]
         alone = lattice(across, kernel.tiling.slopes[kernel.tiling.roles.index("diamond")], sum(told.widths), 64)
         uneven += alone is not None and alone.spaces != sizes.spaces
-    assert decided > 20
-    assert uneven > 20  # no width alone says how many diamonds there are
+    assert decided > 6
+    assert uneven > 6  # no width alone says how many diamonds there are
 
 
 def test_more_diamonds_than_there_is_room_for_are_fewer():

@@ -182,7 +182,7 @@ check-typescript: $(NODE_PACKAGES)
 	grep -E '(tests|pass) [1-9]' test.log
 
 browser: $(LAB_BUILT) $(BROWSER_INSTALLED)
-	$(BIN)/python -m pytest -n 0 -m browser tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser tests/browser
 
 # The oldest JupyterLab that pyproject.toml allows, in an environment of its own; the tests run in ours.
 # They are those of every kind of widget.

@@ -163,9 +163,14 @@ def running_lab(folder, python=sys.executable, application="jupyterlab", direct=
 
 
 def configure(folder, direct):
-    """The configuration of a notebook server where the wheel is installed, with or without its one setting."""
+    """The configuration of a notebook server where the wheel is installed, with or without its one setting.
+
+    Its pages do not ask whether extensions must be built, for which the server would start node and yarn each time.
+    """
     (folder / "jupyter_server_config.d").mkdir(parents=True)
     (folder / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
+    (folder / "labconfig").mkdir()
+    (folder / "labconfig" / "page_config.json").write_text('{"buildAvailable": false, "buildCheck": false}')
     if direct:
         (folder / "jupyter_server_config.py").write_text("c.StencilWorkbench.direct_frames = True\n")
 

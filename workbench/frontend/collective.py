@@ -30,13 +30,12 @@ from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import constant, number_type
 from workbench.frontend.readings import Access, Reading
 from workbench.frontend.selections import Selected
-from workbench.frontend.sequences import Known, Part, parts_of
+from workbench.frontend.sequences import Known, Part, parts_of, zero_of
 from workbench.frontend.structures import names_of, rebuilt, stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
 from workbench.frontend.whole_powers import whole_power
 from workbench.graph import GLOBAL, Graph, Load, Static, StorageType
-from workbench.graph.types import BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +322,7 @@ def _argument(
             return rebuilt(made, parts)
         case NumberKind(type_):
             leaves[name] = path
-            default = False if type_ == BOOL else 0.0 if type_.is_float else 0
+            default = zero_of(type_)
             positions.trace.declare(Static(name, "param", type_, GLOBAL, default=default))
             return positions.wrap(positions.trace.emit(lambda pool: pool.load(name)))
         case ArrayKind(type_, rank):

@@ -278,14 +278,14 @@ class _Division:
 
 
 def zero_of(type_: StorageType) -> bool | int | float:
-    """The zero of a type, which a number has before it is set."""
+    """The zero of a type, which a scalar holds before it is set."""
     return False if type_ == BOOL else 0.0 if type_.is_float else 0
 
 
 def _use(trace: Trace, part: Part, stored: Mapping[str, Static]) -> None:
     """Give a program the statics and axes that it needs; stored: what it stores in place of statics of the trace.
 
-    An array that is read along a copy of its axis alone has gone.
+    An array of which only the length is read, along a copy of its axis, is left out.
     """
     needed = set[int]()
     for state in part.states:

@@ -19,14 +19,14 @@ from workbench.run.arrays import to_host
 from workbench.run.prepared import Prepared
 
 _KEPT = 4
-"""Numbers of selected elements whose memory waits for the next call, of one program."""
+"""For how many different lengths a program stays prepared, with its memory; the oldest goes first."""
 
 Prepare = Callable[[int, Sequence[object]], Prepared]
 """Plans and compiles the program of that number, for what the function and the programs before it have given."""
 
 
 class PreparedSequence:
-    """What calls of equal shapes and types share: the programs, each for the lengths of the last calls.
+    """What calls of equal shapes and types share: the programs, each for the last new lengths.
 
     `run` takes arguments of exactly the types and shapes that it was made for, and returns fresh arrays. Safe from any
     thread.

@@ -1,7 +1,7 @@
-"""Rehearsal: what large inputs will take of who runs a program, by the usual ones; who would take too much is named.
+"""Rehearsal: estimates from the usual inputs what large ones will cost each system; too expensive systems are left out.
 
-One process runs all, so nobody can stop a call of another system that takes an hour, or the system one that takes all
-of the memory. Each is therefore called with the usual inputs before, and the seconds and bytes grow as the row says.
+One process runs all systems. A call of a library that takes an hour, or all of the memory, cannot be stopped in it.
+Each is therefore called with the usual inputs first; its seconds and bytes are scaled as the work of the row grows.
 """
 
 from __future__ import annotations

@@ -190,6 +190,30 @@ def test_windows_have_what_the_ghost_cells_of_fields_have(rule):
         assert_same_bits(neighbours(x, backend="openmp"), neighbours(x, backend="reference"))
 
 
+@pytest.mark.parametrize("rule", [*RULES, 5.0])
+def test_windows_see_one_element_along_an_axis_of_none(rule):
+    given = constant(rule) if isinstance(rule, float) else rule
+
+    def of_arrays(row, sums, column):
+        return (
+            windows(lambda w: w[-2, +1] + 2 * w[0, 0] + 3 * w[+3, -1], row, boundary=given),
+            windows(lambda w: w[+1, +1] - w[-1, 0], sums, boundary=(given, "outflow")),
+            windows(lambda v, w: v[0, +1] * w[+1, 0], (column, 2 * column), boundary=given),
+        )
+
+    @wb.collective
+    def of_none(x, A):
+        return of_arrays(x[None, :], np.sum(A, axis=0, keepdims=True) + replicate(x, 1, axis=0), x[:, None])
+
+    x, A = draw(5, (3, 5))
+    sums = np.sum(A, axis=0, keepdims=True) + x
+    expected = wb.collective(of_arrays)(x[None, :], sums, x[:, None], backend="reference")
+    found = on_all_backends(of_none, x, A, backends=("openmp",))
+    assert [each.shape for each in found] == [(1, 5), (1, 5), (5, 1)]
+    for each, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(each, wanted, rtol=1e-14)
+
+
 def test_windows_of_constants_of_several_arrays_and_without_a_rule():
     @wb.collective
     def neighbours(A, B, edge):
@@ -279,7 +303,12 @@ ERRORS = [
     ),
     (lambda x: windows(lambda w: w[1], x, boundary="wrap"), (np.ones(3),), TraceError, "'wrap' is no boundary rule"),
     (lambda x: windows(lambda w: w[1], x, boundary=("mirror",) * 2), (np.ones(3),), TraceError, "2 rules for 1 axes"),
-    (lambda x: windows(lambda w: w[1, 0], x[:, None], boundary="mirror"), (np.ones(3),), TraceError, "made by None"),
+    (
+        lambda x, A: windows(lambda v, w: v[1, 0] + w[0, 0], (x[None], A), boundary="mirror"),
+        (np.ones(3), np.ones((2, 3))),
+        TraceError,
+        "None made an axis of one element, along which another array has more",
+    ),
     (lambda x: windows(x, x), (np.ones(3),), TraceError, "no function is given"),
     (lambda x: windows(maximum, 3.0) + x, (np.ones(3),), TraceError, "no array is given"),
     (lambda x: replicate(x, 2, axis=3), (np.ones(3),), TraceError, "axis 3 of 2 axes"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index as whole
 from typing import NoReturn
@@ -25,7 +25,7 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     xs: an array, or a tuple of arrays, for which f takes one window each. boundary: the rule outside the array,
     "outflow", "periodic", "reflect", "mirror", constant(value) or another rule of fields, one for all axes or a tuple
     with one for each, which may be a pair of both sides. Without a rule a read outside is an error at the call. Any
-    offset may be read; a computed array is stored first.
+    offset may be read; a computed array is stored first. Along an axis that None made, as in x[None], lies one element.
     """
     trace = current_trace("windows")
     if not callable(f):
@@ -35,7 +35,7 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     order: tuple[Axis | None, ...] | None = None
     if trace.positions is not None:
         given, order = trace.positions.meet(given)
-    seen = [_Window(trace, _array(trace, each), boundary) for each in given]
+    seen = [_Window(trace, term, boundary) for term in _arrays(trace, given)]
     made = operand(f(*seen))
     first = seen[0].term
     if not isinstance(made, Term):
@@ -45,14 +45,24 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     return wrap(made if made.order else made.in_order(order))
 
 
-def _array(trace: Trace, given: Operand) -> Term:
-    if not isinstance(given, Term) or not given.is_local or not (given.order or is_array(given.space)):
+def _arrays(trace: Trace, given: Sequence[Operand]) -> list[Term]:
+    """The arrays that windows are read from, each with all its axes: those that None made have one element."""
+    found: list[Term] = []
+    for each in given:
+        if not isinstance(each, Term) or not each.is_local or not (each.order or is_array(each.space)):
+            text = trace.text_here("windows")
+            raise TraceError(f"{text}: no array is given", advice="Give an array; of a field write u[+1].")
+        found.append(each)
+    made = {number for each in found for number, axis in enumerate(order_of(each)) if axis is None}
+    if not made or not isinstance(trace.positions, FunctionPositions):
+        return found
+    if any(order_of(each)[number] is not None for each in found for number in made):
         text = trace.text_here("windows")
-        raise TraceError(f"{text}: no array is given", advice="Give an array; of a field write u[+1].")
-    if None in order_of(given):
-        text = trace.text_here("windows")
-        raise TraceError(f"{text}: an axis is made by None", advice="Give the array without it.")
-    return given
+        raise TraceError(
+            f"{text}: None made an axis of one element, along which another array has more",
+            advice="Give arrays of one shape: replicate(xs, n, axis) repeats elements along a new axis.",
+        )
+    return [trace.positions.with_own_axes(each) for each in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class Estimate:
     def _body(self, group: Group, walk: Walk) -> _Body:
         crowding = max(1.0, walk.count / _COMFORTABLE)
         rolls = self.together and self.dim > 1
-        is_wide = group.axes in self._walking.widest
+        is_wide = self._walking.is_wide(group)
         return _Body(
             walk,
             crowding,

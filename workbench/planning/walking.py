@@ -11,7 +11,7 @@ from workbench.graph.instructions import traits_of
 from workbench.planning.axes import axes_of, listed, widest_axes
 from workbench.planning.emission import STORED, box_of
 from workbench.planning.grouping import Group
-from workbench.planning.kernel_plan import Box, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Box, Margins, Storage
 from workbench.planning.reach import Offset
 from workbench.planning.weights import PASSES, weight_in_turn, weight_of_cell
 
@@ -21,7 +21,8 @@ LOAD = 2.0
 KEEP = 2.0
 """An f64 written in a cell, to a rolling buffer or, besides its bytes, to memory."""
 BOOL = 8.0
-"""How many times as much a bool takes to read and write as an f64: vectors of bytes and of numbers do not fit."""
+"""How many times as much a bool takes to read and write as an f64: vectors of bytes and of numbers do not fit.
+Where cells come one after the other there are no vectors."""
 _PART_AGAIN = 8  # a walk looks at this part of a loop again at most: a node takes four times as long there
 _PARTS = 1 << 10  # sums of multiples of 2^-10 are exact up to 2^43
 
@@ -43,6 +44,14 @@ class Walk:
     numbers: dict[int, int]
     arrays: frozenset[int]
     passes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What each value costs a cell to compute, and to read or write."""
+
+    weights: list[float]
+    traffic: list[float]
 
 
 class Walking:
@@ -72,26 +81,30 @@ class Walking:
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.widest = widest_axes((n.space for n in kernel.nodes if n.space is not None and n.is_local), kernel.space)
         self.sizes = [size if axes in self.widest else 0 for size, axes in zip(sizes, self.axes, strict=True)]
-        self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
-        for i in self._of_rows():
-            self.weights[i] = self.traffic[i] = 0.0
-        self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
-        figures = (*self.weights, *self.weights_in_turn, *self.traffic)
+        self.traffic, self.traffic_in_turn = ([b if n == 1 else n / 8 for n in sizes] for b in (BOOL, 1 / 8))
+        in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
+        figures = (*self.weights, *in_turn, *self.traffic)
         self.are_exact = all(float(each * _PARTS).is_integer() for each in figures)
         self.users: list[list[tuple[int, int | None]]] = [[] for _ in kernel.nodes]
         for i, (operands, move) in enumerate(self.below):
             for operand in dict.fromkeys(operands):
                 self.users[operand].append((i, move))
         self.boxes: dict[int, Box] = {}
+        self._figures: dict[tuple[Axes | None, bool], _Figures] = {}  # by the axes of a widest loop, and how it goes
 
-    def _of_rows(self) -> list[int]:
-        """The values that are the same in all cells of a row, in each of the widest loops that they may stand in."""
-        loops = [listed(axes, self.dim) for axes in self.widest]
-        return [
-            i
-            for i, axes in enumerate(self.axes)
-            if axes and not any(loop[-1] in axes for loop in loops if set(axes) <= set(loop))
-        ]
+    def _of_rows(self, loop: Axes | None) -> frozenset[int]:
+        """The values that are the same in all cells of a row of a loop.
+
+        Those that do not stand in it, or all without a loop: in a row of each of the widest ones that they stand in.
+        """
+        widest = [listed(axes, self.dim) for axes in self.widest]
+        this = [] if loop is None else [listed(loop, self.dim)]
+        found: set[int] = set()
+        for i, axes in enumerate(self.axes):
+            loops = next(filter(None, ([o for o in some if set(axes) <= set(o)] for some in (this, widest))), [])
+            if axes and not any(own[-1] in axes for own in loops):
+                found.add(i)
+        return frozenset(found)
 
     def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
         """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.
@@ -108,7 +121,9 @@ class Walking:
 
     def of(self, storage: Sequence[Storage], group: Group) -> Walk:
         """What a loop touches, roots first."""
-        below, is_work, numbers_of, weights = self.below, self.is_work, self.numbers, self._weights_in(group)
+        below, is_work, numbers_of = self.below, self.is_work, self.numbers
+        figures = self._figures_in(group)
+        weights, traffic = figures.weights, figures.traffic
         here, manifest, existing = 1 << self.origin, Storage.MANIFEST, Storage.EXISTING
         bits = dict.fromkeys(self._given(group), here)
         reads = dict.fromkeys(group.copies, here)
@@ -148,8 +163,8 @@ class Walking:
                 count += times
             for number in numbers_of[index]:
                 numbers[number] = numbers.get(number, 0) + 1
-        work += KEEP * sum(self.traffic[n] for n in evaluated)
-        work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
+        work += KEEP * sum(traffic[n] for n in evaluated)
+        work += LOAD * sum(places.bit_count() * traffic[n] for n, places in reads.items())
         passes = PASSES if self._is_in_turn(group) else 1
         return Walk(work, count, bits, reads, numbers, _arrays(group, reads), passes)
 
@@ -162,7 +177,8 @@ class Walking:
         what is touched by way of them is looked at; None if that is so much that a walk from nothing is shorter. The
         result is that of `of`, where sums `are_exact`.
         """
-        here, weights, roots = 1 << self.origin, self._weights_in(group), _evaluated(group)
+        here, roots, figures = 1 << self.origin, _evaluated(group), self._figures_in(group)
+        weights, traffic = figures.weights, figures.traffic
         given, copies = self._given(group), frozenset(group.copies)
         other_roots, left = roots ^ _evaluated(before), len(base.bits) // _PART_AGAIN
         asked = {operand for root in other_roots for operand in self.below[root][0]}
@@ -173,7 +189,7 @@ class Walking:
         numbers = dict(base.numbers)
         for root in other_roots:
             sign = 1 if root in roots else -1
-            work += sign * (KEEP * self.traffic[root] + (weights[root] if self.is_work[root] else 0.0))
+            work += sign * (KEEP * traffic[root] + (weights[root] if self.is_work[root] else 0.0))
             count += sign * self.is_work[root]
             _count(numbers, self.numbers[root], sign)
         waiting = [-index for index in asked]
@@ -191,7 +207,7 @@ class Walking:
             was_stored, is_stored = index in reads, storage[index] in STORED
             _keep(bits, index, now)
             read = (now if is_stored else 0) | (here if index in copies else 0)
-            work += LOAD * self.traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())
+            work += LOAD * traffic[index] * (read.bit_count() - reads.get(index, 0).bit_count())
             _keep(reads, index, read)
             evaluated = (0 if was_stored else was, 0 if is_stored else now)
             if evaluated[0] == evaluated[1]:
@@ -216,8 +232,26 @@ class Walking:
         """Whether the cells of a loop come one after the other."""
         return group.alone >= 0 and isinstance(self.kernel.nodes[group.alone].instruction, Scan | Scatter)
 
-    def _weights_in(self, group: Group) -> Sequence[float]:
-        return self.weights_in_turn if self._is_in_turn(group) else self.weights
+    def is_wide(self, group: Group) -> bool:
+        """Whether a loop visits the cells of widest axes: its own, or those of what it brings to other places."""
+        brought = self.kernel.nodes[group.alone].operands if group.alone >= 0 else ()
+        return group.axes in self.widest or any(
+            self.kernel.nodes[n].is_local and self.axes[n] in self.widest for n in brought
+        )
+
+    def _figures_in(self, group: Group) -> _Figures:
+        """What values cost in the loop."""
+        axes, in_turn = group.axes if group.axes in self.widest else None, self._is_in_turn(group)
+        known = self._figures.get((axes, in_turn))
+        if known is None:
+            of_rows, each = self._of_rows(axes), range(len(self.weights))
+            weights = [0.0 if i in of_rows else self.weights[i] for i in each]
+            if in_turn:
+                weights = [weight_in_turn(self.kernel, i, weight) for i, weight in enumerate(weights)]
+            traffic = self.traffic_in_turn if in_turn else self.traffic
+            known = _Figures(weights, [0.0 if i in of_rows else traffic[i] for i in each])
+            self._figures[axes, in_turn] = known
+        return known
 
     def box(self, bits: int) -> Box:
         """The smallest box that holds these offsets."""

@@ -14,7 +14,7 @@ from workbench.planning.barriers import barriers_of
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
 from workbench.planning.kernel_plan import Finisher, KernelPlan, ScalarStore, Step, Subkernel
-from workbench.planning.memory import Memory, SlotPool, StepParts, place_arrays, rotation_of
+from workbench.planning.memory import Memory, SlotPool, place_arrays, rotation_of
 from workbench.planning.plan import GlobalSlot, Slot
 from workbench.planning.reads import reads_of
 from workbench.planning.schedules import diamondtorre
@@ -29,8 +29,8 @@ def assemble(draft: Draft) -> Draft:
     global_slots = _global_slots(draft.graph)
     placed = [
         (
-            place_arrays(parts_of(k, k.plain), pool),
-            None if k.plain == k.observed else place_arrays(parts_of(k, k.observed), pool),
+            place_arrays(k, k.plain, pool),
+            None if k.plain == k.observed else place_arrays(k, k.observed, pool),
         )
         for k in draft.kernels
     ]
@@ -72,21 +72,6 @@ def schedule_of(draft: Draft) -> str:
     """The schedule of the choices; a plan knows no extents, so that it cannot say what "auto" is."""
     schedule = draft.choices.plan.tiling.schedule
     return "stepwise" if schedule == "auto" else schedule
-
-
-def parts_of(each: KernelDraft, step: StepDraft) -> StepParts:
-    """What placing arrays looks at: one step of a kernel as far as it is decided."""
-    return StepParts(
-        each.kernel,
-        step.live,
-        each.storage,
-        step.margins,
-        step.groups,
-        step.emissions,
-        step.order,
-        each.ends,
-        step.chains,
-    )
 
 
 def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:

@@ -10,7 +10,7 @@ from workbench.amounts import counted
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel
 from workbench.planning.allocation import asks_to_roll, choose_allocation
-from workbench.planning.assembly import assemble, parts_of, schedule_of
+from workbench.planning.assembly import assemble, schedule_of
 from workbench.planning.axes import axes_of, in_frame
 from workbench.planning.barriers import barriers_of
 from workbench.planning.checking import check_graph, check_plan, is_checking
@@ -164,7 +164,7 @@ def _grouping(draft: Draft) -> Draft:
 
 def _schedule(draft: Draft) -> Draft:
     def ordered(each: KernelDraft, step: StepDraft) -> StepDraft:
-        _, filled = aliased_extends(parts_of(each, step))
+        _, filled = aliased_extends(each.kernel, step)
         apart = [number for number, sides in enumerate(barriers_of(each, step, draft.choices.plan)) if any(sides)]
         return replace(step, order=order_launches(each.kernel, step.groups, step.emissions, filled, apart))
 
@@ -201,7 +201,7 @@ def _chained(draft: Draft) -> Draft:
         apart = [number for number, sides in enumerate(barriers_of(each, step, draft.choices.plan)) if any(sides)]
         chains = find_chains(each.kernel, step.groups, step.emissions, step.order, apart, draft.through_fills)
         now = Rolled(step.emissions, step.order, chains)
-        _, filled = aliased_extends(parts_of(each, step))
+        _, filled = aliased_extends(each.kernel, step)
         found = reroll(each.kernel, each.storage, step.groups, now, filled, apart, draft.through_fills)
         return replace(step, emissions=found.emissions, order=found.order, chains=found.chains)
 

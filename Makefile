@@ -116,7 +116,7 @@ check-imports: $(TEST_INSTALLED)
 	test $$status -eq 0 && grep -Eq '^Analyzed [1-9]' <<<"$$report"
 
 check-architecture: $(TEST_INSTALLED)
-	@$(BIN)/python -m pytest -q -n 0 -rP tests/test_architecture.py tests/test_architecture_of_kinds.py | grep -Ev '^(-----|_____|=+ PASSES)'; \
+	@$(BIN)/python -m pytest -q -n 0 -rP tests/test_architecture.py tests/test_architecture_of_kinds.py tests/test_architecture_of_schedules.py | grep -Ev '^(-----|_____|=+ PASSES)'; \
 	exit $${PIPESTATUS[0]}
 
 format: $(TEST_INSTALLED)

@@ -28,7 +28,7 @@ _KINDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "int": (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
     "float": (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
     "str": (lambda value: isinstance(value, str), "a text"),
-    "Schedule": (lambda value: isinstance(value, str), "a text"),
+    "ScheduleName": (lambda value: isinstance(value, str), "a text"),
     "Literal": (lambda value: isinstance(value, str), "a text"),
     "Path": (lambda value: isinstance(value, PathLike), "a path"),
     "os.PathLike": (lambda value: isinstance(value, PathLike), "a path"),

@@ -20,7 +20,7 @@ from workbench.graph import Graph
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.pipeline import Traced, plan_for, planned_backend, render, simplify, trace_function
 from workbench.planning.annotation import annotated
-from workbench.planning.choices import Choices, Meaning, Schedule, given_choices
+from workbench.planning.choices import Choices, Meaning, ScheduleName, given_choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.planning.precision import with_types
@@ -192,7 +192,7 @@ class Machine:
         choices: Choices | Literal["best"] | None = None,
         threads: int = 0,
         arithmetic: str = "ieee",
-        schedule: Schedule | None = None,
+        schedule: ScheduleName | None = None,
         **values: object,
     ) -> Simulation:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.

@@ -155,7 +155,7 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
     PlanError if it does not have the schedule; an interpreter, which follows no plan, takes any.
     """
     row, schedule = row_of(backend), choices.plan.tiling.schedule
-    if schedule not in ("auto", "stepwise") and row.runs_on != "nothing" and schedule not in row.tilings:
+    if not row.has_schedule(schedule):
         raise PlanError(
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )

@@ -40,14 +40,14 @@ def _free_though_neighbours_read(self, slot, number, subkernel):
     return self.occupant[slot].last <= number
 
 
-def _second_rules_share(parts):
-    aliases, filled = memory_aliased(parts)
+def _second_rules_share(kernel, step):
+    aliases, filled = memory_aliased(kernel, step)
     return aliases | filled, filled
 
 
-def _ghosts_round_values_needed_outside(parts):
-    aliases, filled = memory_aliased(parts)
-    by_operand = {parts.kernel.nodes[e].operands[0]: e for e in filled - aliases}
+def _ghosts_round_values_needed_outside(kernel, step):
+    aliases, filled = memory_aliased(kernel, step)
+    by_operand = {kernel.nodes[e].operands[0]: e for e in filled - aliases}
     return aliases | frozenset(by_operand.values()), filled
 
 

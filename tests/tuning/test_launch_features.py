@@ -11,6 +11,7 @@ from workbench.backends.processor import cache_bytes, last_cache_bytes
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.locality import bytes_in_use
+from workbench.planning.schedules.table import schedule_named
 from workbench.solvers import gray_scott, wave
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.replay import expected_evaluations, read_landscape
@@ -54,7 +55,7 @@ def test_footprint_of_a_task_is_its_rows_times_the_bytes_of_a_loop():
 def test_footprint_of_a_tile_is_what_is_in_use_at_a_time():
     machine = wave.machine(2)
     space = space_of(machine, "openmp", only=["tiling"], extents=EXTENTS, threads=2)
-    plan = scheduled_plan(machine.graph, space.base, "openmp", "diamond")
+    plan = scheduled_plan(machine.graph, space.base, "openmp", schedule_named("diamond"))
     for choices, settings in (
         (TilingChoices("diamond", 8, (16,)), {"depth": 8, "width_along_x": 16}),
         (TilingChoices("diamond", 32, (64,)), {"depth": 32, "width_along_x": 64}),

@@ -29,7 +29,8 @@ from workbench.planning.lending import lent_slots
 from workbench.planning.partials import largest_partials, list_lengths, partial_words, scratch_bytes
 from workbench.planning.plan import GlobalSlot, Plan
 from workbench.planning.plan_figures import layout_rule
-from workbench.planning.schedules.diamondtorre import choices_of_towers
+from workbench.planning.schedules.schedule import TileHost
+from workbench.planning.schedules.table import schedule_of
 
 _NOTHING: Array = np.zeros(0, np.uint64)
 
@@ -150,8 +151,8 @@ class DeviceInstance(ABC):
     @property
     def tiling(self) -> TilingChoices | None:
         """The plan's choices with the sizes of towers; None where there are none."""
-        towers = self.plan.main.towers
-        return None if towers is None else choices_of_towers(towers, self.extents, self.plan.choices.plan.tiling)
+        kernel, choices = self.plan.main, self.plan.choices.plan.tiling
+        return schedule_of(kernel).decided(kernel, self.extents, choices, TileHost())
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""

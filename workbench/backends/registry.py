@@ -12,7 +12,9 @@ from workbench.backends.base import Availability, Backend
 from workbench.backends.cache_folder import default_cache
 from workbench.codegen.template_store import keep_templates_in
 from workbench.errors import BackendError
-from workbench.planning.choices import Schedule
+from workbench.planning.choices import TilingChoices
+from workbench.planning.schedules.schedule import Schedule
+from workbench.planning.schedules.table import SCHEDULES
 
 RunsOn = Literal["threads", "blocks", "nothing"]
 
@@ -25,8 +27,8 @@ class BackendRow:
     that writes its text, as "module:function", because templates are imported when asked for; "" if it has no text.
     `runs_on` is what its loops are spread over, and so which choices count (`workbench.planning.tunables`); "nothing"
     for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
-    `tilings`: the schedules of several steps that it has. `reads_strided`: whether loops read arrays of the caller by
-    strides of their own. `device`: what it computes on; a machine has one place for measurements on each.
+    `reads_strided`: whether loops read arrays of the caller by strides of their own. `device`: what it computes on; a
+    machine has one place for measurements on each.
     `is_simulator`: whether it simulates another device on this one, each thread a thousand times slower, so that
     studies, checks and the demo take few cells.
     """
@@ -39,10 +41,19 @@ class BackendRow:
     renderer: str = ""
     runs_on: RunsOn = "nothing"
     follows_chains: bool = False
-    tilings: tuple[Schedule, ...] = ()
     reads_strided: bool = False
     device: str = "cpu"
     is_simulator: bool = False
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedules of several steps that it has: those of what its loops are spread over."""
+        return tuple(each for each in SCHEDULES if each.is_blocked and each.runs_on == self.runs_on)
+
+    def has_schedule(self, name: str) -> bool:
+        """Whether plans by this schedule are for it; an interpreter, which follows no plan, takes any."""
+        here = (each.name for each in SCHEDULES if each.runs_on in ("any", self.runs_on))
+        return self.runs_on == "nothing" or name in (TilingChoices().schedule, *here)
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.cpp.render:render_openmp", "workbench.codegen.cuda.render:render_cuda"
@@ -59,7 +70,6 @@ BACKENDS: tuple[BackendRow, ...] = (
         _CPU_TEXT,
         runs_on="threads",
         follows_chains=True,
-        tilings=("diamond",),
         reads_strided=True,
     ),
     BackendRow(
@@ -70,7 +80,6 @@ BACKENDS: tuple[BackendRow, ...] = (
         1,
         _CUDA_TEXT,
         runs_on="blocks",
-        tilings=("diamondtorre",),
         device="cuda",
     ),
     BackendRow(
@@ -80,7 +89,6 @@ BACKENDS: tuple[BackendRow, ...] = (
         "generated CUDA on the CPU, every access checked",
         renderer=_CUDA_TEXT,
         runs_on="blocks",
-        tilings=("diamondtorre",),
         is_simulator=True,
     ),
 )

@@ -6,7 +6,15 @@ from workbench.backends.processor import available_threads, cache_bytes, shared_
 from workbench.planning.choices import TilingChoices
 from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.plan import Plan
-from workbench.planning.schedules.locality import TileSizes, choices_of_tiles, tile_sizes
+from workbench.planning.schedules.diamond_schedule import sizes_on
+from workbench.planning.schedules.locality import TileSizes, choices_of_tiles
+from workbench.planning.schedules.schedule import TileHost
+
+
+def tile_host(threads: int = 0) -> TileHost:
+    """What sizes of tiles follow from here. threads: 0 for all that this process may use."""
+    many = threads or available_threads()
+    return TileHost(many, cache_bytes(), shared_cache_bytes(many), third_cache_is_near())
 
 
 def tile_sizes_here(
@@ -16,9 +24,7 @@ def tile_sizes_here(
 
     threads: 0 for all that this process may use.
     """
-    many = threads or available_threads()
-    caches = cache_bytes(), shared_cache_bytes(many)
-    return tile_sizes(kernel, extents, choices, many, *caches, shared_is_near=third_cache_is_near())
+    return sizes_on(kernel, extents, choices, tile_host(threads))
 
 
 def tiles_of_kernels(plan: Plan, extents: tuple[int, ...], threads: int) -> tuple[TileSizes | None, ...]:
@@ -36,4 +42,4 @@ def tiling_text(plan: Plan) -> str:
     """What a plan says of the sizes of tiles, for the key of what would run; "" without tiles."""
     tiling = plan.choices.plan.tiling
     count = f" {tiling.tile_count}" if tiling.tile_count else ""
-    return "" if plan.main.tiling is None else f" {tiling.depth} {tiling.widths}{count}"
+    return "" if plan.main.blocking is None else f" {tiling.depth} {tiling.widths}{count}"

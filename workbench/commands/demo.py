@@ -18,6 +18,7 @@ from workbench.commands.report import Figure, ReportTable, Section, report_page,
 from workbench.machine import Machine, trace
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.cost import step_cost
+from workbench.planning.schedules.table import schedule_named
 from workbench.views.drawing.line_plot import Curve, line_plot
 
 _STEP = """\
@@ -154,7 +155,7 @@ def _speed(compiled: Compiled, wave: Machine, backend: str, cells: int) -> list[
             start = time.perf_counter()
             sim.run(steps)
             seconds = time.perf_counter() - start
-        tiled = sim.choices.plan.tiling.schedule != "stepwise"
+        tiled = schedule_named(sim.choices.plan.tiling.schedule).is_blocked
     work = f"{steps} steps of {cells:,} cells in {seconds_text(seconds)}"
     speed = f"{scaled(cells * steps / seconds, 'cells/s')} ({work})"
     rows = [("speed", speed)]

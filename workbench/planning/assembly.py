@@ -14,11 +14,11 @@ from workbench.planning.barriers import barriers_of
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
 from workbench.planning.kernel_plan import Finisher, KernelPlan, ScalarStore, Step, Subkernel
-from workbench.planning.memory import Memory, SlotPool, StepParts, place_arrays, rotation_of
+from workbench.planning.memory import Memory, SlotPool, place_arrays, rotation_of
 from workbench.planning.plan import GlobalSlot, Slot
 from workbench.planning.reads import reads_of
-from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.tiling import loops_refusal, refused, tile
+from workbench.planning.schedules.table import schedule_named
+from workbench.planning.schedules.tiling import loops_refusal, refused
 
 _LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the others are counted
 
@@ -29,8 +29,8 @@ def assemble(draft: Draft) -> Draft:
     global_slots = _global_slots(draft.graph)
     placed = [
         (
-            place_arrays(parts_of(k, k.plain), pool),
-            None if k.plain == k.observed else place_arrays(parts_of(k, k.observed), pool),
+            place_arrays(k, k.plain, pool),
+            None if k.plain == k.observed else place_arrays(k, k.observed, pool),
         )
         for k in draft.kernels
     ]
@@ -52,41 +52,19 @@ def assemble(draft: Draft) -> Draft:
 
 def _scheduled(draft: Draft, found: KernelPlan) -> KernelPlan:
     """With how plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
-    schedule, dim = schedule_of(draft), draft.graph.dim
-    if schedule == "stepwise":
+    tiling = draft.choices.plan.tiling
+    schedule = schedule_named(tiling.schedule)
+    if schedule.block is None:
         return found
     if all(each.name != REPEATED for each in draft.graph.kernels):
-        raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
+        raise refused(schedule.name, f"{draft.graph.name} has no steps: it runs once")
     if found.kernel.name != REPEATED:
         return found
     looping = loops_refusal(draft.graph)
     if looping is not None:
-        error = refused(schedule, looping.why)
+        error = refused(schedule.name, looping.why)
         raise error if looping.line is None else error.located(looping.line)
-    if schedule == diamondtorre.SCHEDULE:
-        return replace(found, towers=diamondtorre.towers(found, dim, draft.choices.plan.tiling))
-    return replace(found, tiling=tile(found.kernel, found.plain, dim, schedule))
-
-
-def schedule_of(draft: Draft) -> str:
-    """The schedule of the choices; a plan knows no extents, so that it cannot say what "auto" is."""
-    schedule = draft.choices.plan.tiling.schedule
-    return "stepwise" if schedule == "auto" else schedule
-
-
-def parts_of(each: KernelDraft, step: StepDraft) -> StepParts:
-    """What placing arrays looks at: one step of a kernel as far as it is decided."""
-    return StepParts(
-        each.kernel,
-        step.live,
-        each.storage,
-        step.margins,
-        step.groups,
-        step.emissions,
-        step.order,
-        each.ends,
-        step.chains,
-    )
+    return replace(found, blocking=schedule.block(found, draft.graph.dim, tiling))
 
 
 def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:

@@ -23,7 +23,7 @@ from workbench.errors import PlanError
 
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
-Schedule = Literal["auto", "stepwise", "diamond", "diamondtorre"]
+ScheduleName = Literal["auto", "stepwise", "diamond", "diamondtorre"]
 CompilerKind = Literal["", "gcc", "clang"]
 EVERY = "*"
 """The name that stands for every float value that is not named itself, in `Meaning.precision`."""
@@ -109,7 +109,7 @@ class TilingChoices:
     its smallest (DTS), column_threads a tower's threads along the last axis.
     """
 
-    schedule: Schedule = "auto"
+    schedule: ScheduleName = "auto"
     depth: int = 0
     widths: tuple[int, ...] = ()
     tile_count: int = 0

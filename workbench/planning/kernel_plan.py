@@ -23,6 +23,10 @@ Box = tuple[tuple[int, int], ...]
 """Offsets from a cell, a pair (least, largest) for each axis; reading at offset +1 reads the next cell."""
 
 
+Blocking = Tiling | Towers
+"""How plain steps of a kernel run together: a record of each schedule of several steps, which says its name."""
+
+
 class Storage(Enum):
     """Where a value lives (terms as in Paraiso and REPA)."""
 
@@ -228,8 +232,8 @@ class KernelPlan:
 
     `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
     its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars. search_ended: the budget ended
-    the search for the storage, so that a better one may not have been tried. tiling: how plain steps run together,
-    None for one after the other; towers: the same of "diamondtorre".
+    the search for the storage, so that a better one may not have been tried. blocking: how plain steps run together
+    (temporal blocking), None for one after the other.
     """
 
     kernel: Kernel
@@ -239,8 +243,17 @@ class KernelPlan:
     plain: Step
     observed: Step
     search_ended: bool = field(default=False, compare=False)  # how it was found; a genome gives the same plan
-    tiling: Tiling | None = None
-    towers: Towers | None = None
+    blocking: Blocking | None = None
+
+    @property
+    def tiling(self) -> Tiling | None:
+        """That of tiles; None for other plans."""
+        return self.blocking if isinstance(self.blocking, Tiling) else None
+
+    @property
+    def towers(self) -> Towers | None:
+        """That of towers; None for other plans."""
+        return self.blocking if isinstance(self.blocking, Towers) else None
 
     @property
     def has_diagnostics(self) -> bool:

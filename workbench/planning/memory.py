@@ -11,12 +11,10 @@ from math import inf
 
 from workbench.graph import Extend, Graph, Kernel, StorageType, value_name
 from workbench.planning.axes import axes_of
-from workbench.planning.emission import Emission
+from workbench.planning.draft import KernelDraft, StepDraft
 from workbench.planning.fields import FieldEnd
-from workbench.planning.grouping import Group
-from workbench.planning.kernel_plan import Axes, Chain, Fill, Home, Margins, Storage
+from workbench.planning.kernel_plan import Axes, Fill, Home
 from workbench.planning.reach import no_margins
-from workbench.planning.schedules.stepwise import Order
 
 _Kind = tuple[str, Axes]
 
@@ -80,29 +78,14 @@ class Memory:
     ends: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StepParts:
-    """What the passes before have decided about one step."""
-
-    kernel: Kernel
-    live: frozenset[int]
-    storage: tuple[Storage, ...]
-    margins: tuple[Margins, ...]
-    groups: tuple[Group, ...]
-    emissions: tuple[Emission, ...]
-    order: Order
-    ends: tuple[FieldEnd, ...]
-    chains: tuple[Chain, ...] = ()
-
-
-def place_arrays(parts: StepParts, pool: SlotPool) -> Memory:
+def place_arrays(each: KernelDraft, step: StepDraft, pool: SlotPool) -> Memory:
     """Give every stored value of a step a slot, adding slots to the pool only when none is free.
 
     A slot is free for a value if the array in it has been read for the last time in an earlier launch; or in the very
     sub-kernel that writes the value, if that reads it at the same cell only and nothing else in the launch does. The
     launches of a chain count as one for what its members read.
     """
-    return _Placement(parts, pool).run()
+    return _Placement(each, step, pool).run()
 
 
 def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
@@ -119,7 +102,7 @@ def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
     return tuple(rotation)
 
 
-def aliased_extends(parts: StepParts) -> tuple[frozenset[int], frozenset[int]]:
+def aliased_extends(kernel: Kernel, step: StepDraft) -> tuple[frozenset[int], frozenset[int]]:
     """Return the Extends that share their operand's array, and those that have ghost cells to fill.
 
     An Extend without ghosts is its operand. One Extend with ghosts may put them round its operand if no loop reads
@@ -128,17 +111,17 @@ def aliased_extends(parts: StepParts) -> tuple[frozenset[int], frozenset[int]]:
     aliases: set[int] = set()
     filled: set[int] = set()
     ringed: set[int] = set()
-    for index in sorted(parts.live):
-        node = parts.kernel.nodes[index]
+    for index in sorted(step.live):
+        node = kernel.nodes[index]
         if not isinstance(node.instruction, Extend):
             continue
-        nothing = no_margins(len(parts.margins[index]))
+        nothing = no_margins(len(step.margins[index]))
         operand = node.operands[0]
-        if parts.margins[index] == nothing:
+        if step.margins[index] == nothing:
             aliases.add(index)
             continue
         filled.add(index)
-        if parts.margins[operand] == nothing and operand not in ringed:
+        if step.margins[operand] == nothing and operand not in ringed:
             aliases.add(index)
             ringed.add(operand)
     return frozenset(aliases), frozenset(filled)
@@ -147,17 +130,17 @@ def aliased_extends(parts: StepParts) -> tuple[frozenset[int], frozenset[int]]:
 class _Placement:
     """The state of one placement."""
 
-    def __init__(self, parts: StepParts, pool: SlotPool) -> None:
-        self.parts, self.pool = parts, pool
-        self.aliases, self.filled = aliased_extends(parts)
+    def __init__(self, each: KernelDraft, step: StepDraft, pool: SlotPool) -> None:
+        self.kernel, self.field_ends, self.step, self.pool = each.kernel, each.ends, step, pool
+        self.aliases, self.filled = aliased_extends(each.kernel, step)
         self.arrays: dict[int, _Array] = {}  # by node
         self.copies: dict[str, _Array] = {}  # by field that takes the copy
         self.occupant: dict[int, _Array] = {}
         self.needed: list[tuple[float, int]] = []  # a heap of slots, by the launches that need them last
         self.due: dict[_Kind, list[tuple[bool, int]]] = {}  # those that no later launch needs, those of fields last
-        self.last_launch = {m.subkernel: c.launches[1] - 1 for c in parts.chains for m in c.members}
-        self.rolling = {v.node for c in parts.chains for v in c.rolling}
-        self.spans = {n: (c.launches[0], c.launches[1] - 1) for c in parts.chains for n in range(*c.launches)}
+        self.last_launch = {m.subkernel: c.launches[1] - 1 for c in step.chains for m in c.members}
+        self.rolling = {v.node for c in step.chains for v in c.rolling}
+        self.spans = {n: (c.launches[0], c.launches[1] - 1) for c in step.chains for n in range(*c.launches)}
         self.made: dict[int, int] = {}  # the launch that makes the array of a node
 
     def run(self) -> Memory:
@@ -165,44 +148,44 @@ class _Placement:
         self._find_lives()
         self.needed = [(array.last, slot) for slot, array in self.occupant.items()]
         heapify(self.needed)
-        outputs: list[list[Home]] = [[] for _ in self.parts.groups]
+        outputs: list[list[Home]] = [[] for _ in self.step.groups]
         fills: list[Fill] = []
-        for number, launch in enumerate(self.parts.order.launches):
+        for number, launch in enumerate(self.step.order.launches):
             match launch.kind:
                 case "fill":
-                    fills.extend(self._place_fill(number, self.parts.order.fills[m]) for m in launch.members)
+                    fills.extend(self._place_fill(number, self.step.order.fills[m]) for m in launch.members)
                 case "subkernel":
                     for member in launch.members:
                         outputs[member].extend(self._place_outputs(number, member))
                 case "finisher":
                     pass
-        homes = tuple(Home(node, array.slot) for node, array in sorted(self.arrays.items()) if node in self.parts.live)
-        return Memory(homes, tuple(fills), tuple(map(tuple, outputs)), tuple(self._end(e) for e in self.parts.ends))
+        homes = tuple(Home(node, array.slot) for node, array in sorted(self.arrays.items()) if node in self.step.live)
+        return Memory(homes, tuple(fills), tuple(map(tuple, outputs)), tuple(self._end(e) for e in self.field_ends))
 
     def _begin(self) -> None:
-        loads = [pair for pair in self.parts.kernel.loads() if pair[1] in self.parts.live]
+        loads = [pair for pair in self.kernel.loads() if pair[1] in self.step.live]
         for slot, name in enumerate(self.pool.fields):
             array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, slot=slot)
             self.arrays |= {node: array for loaded, node in loads if loaded == name}  # along other axes the same array
         for slot in range(len(self.pool.fields), len(self.pool.types)):
             self.occupant[slot] = _Array(-1, -1, slot=slot)
-        for slot, end in enumerate(self.parts.ends):
+        for slot, end in enumerate(self.field_ends):
             if end.way == "keep":
                 self.occupant[slot].last = inf
 
     def _find_lives(self) -> None:
-        for number, launch in enumerate(self.parts.order.launches):
+        for number, launch in enumerate(self.step.order.launches):
             for member in launch.members:
                 if launch.kind == "fill":
-                    self._live_fill(number, self.parts.order.fills[member])
+                    self._live_fill(number, self.step.order.fills[member])
                 elif launch.kind == "subkernel":
                     self._live_group(number, member)
-        for end in self.parts.ends:
+        for end in self.field_ends:
             if end.way in ("rotate", "home") and end.node is not None:
                 self.arrays[end.node].last = inf
 
     def _live_fill(self, number: int, extend: int) -> None:
-        operand = self.parts.kernel.nodes[extend].operands[0]
+        operand = self.kernel.nodes[extend].operands[0]
         self.arrays[operand].use(number)
         if extend in self.aliases:
             self.arrays[extend] = self.arrays[operand]
@@ -210,49 +193,49 @@ class _Placement:
             self.arrays[extend] = _Array(extend, number)
 
     def _live_group(self, number: int, member: int) -> None:
-        group = self.parts.groups[member]
+        group = self.step.groups[member]
         offsets: dict[int, bool] = {}
         in_frame = not (group.axes or group.takes)  # all others write no array that they read
-        anywhere = self.parts.emissions[member].anywhere
-        for node, offset in self.parts.emissions[member].reads:
+        anywhere = self.step.emissions[member].anywhere
+        for node, offset in self.step.emissions[member].reads:
             offsets[node] = offsets.get(node, in_frame) and not any(offset) and node not in anywhere
         for node, same_cell in offsets.items():
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
             self.arrays[node] = _Array(node, number)
             self.made[node] = number
-        for end in self.parts.ends:
+        for end in self.field_ends:
             if end.way == "copy" and end.node in group.roots:
                 self.copies[end.field] = _Array(end.node, inf)
 
     def _array_of(self, node: int) -> _Array:
         """The array of a stored node; an Extend without ghosts joins its operand's on first sight."""
         if node not in self.arrays:
-            self.arrays[node] = self.arrays[self.parts.kernel.nodes[node].operands[0]]
+            self.arrays[node] = self.arrays[self.kernel.nodes[node].operands[0]]
         return self.arrays[node]
 
     def _place_fill(self, number: int, extend: int) -> Fill:
         array = self.arrays[extend]
         if extend not in self.aliases:
             self._take(array, number, subkernel=None, preferred=None)
-        source = self.arrays[self.parts.kernel.nodes[extend].operands[0]].slot
-        return Fill(extend, source, array.slot, self.parts.margins[extend])
+        source = self.arrays[self.kernel.nodes[extend].operands[0]].slot
+        return Fill(extend, source, array.slot, self.step.margins[extend])
 
     def _place_outputs(self, number: int, member: int) -> Iterable[Home]:
-        preferred_of = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
-        for node in self.parts.groups[member].manifest:
+        preferred_of = {e.node: s for s, e in enumerate(self.field_ends) if e.way == "home"}
+        for node in self.step.groups[member].manifest:
             # Where a rolling value's slot is left alone, other members may still read what is in it.
             writer = None if node in self.rolling else member
             self._take(self.arrays[node], number, writer, preferred_of.get(node))
             yield Home(node, self.arrays[node].slot)
-        for slot, end in enumerate(self.parts.ends):
-            if end.way == "copy" and end.node is not None and end.node in self.parts.groups[member].roots:
+        for slot, end in enumerate(self.field_ends):
+            if end.way == "copy" and end.node is not None and end.node in self.step.groups[member].roots:
                 self._take(self.copies[end.field], number, member, slot)
                 yield Home(end.node, self.copies[end.field].slot)
 
     def _take(self, array: _Array, number: int, subkernel: int | None, preferred: int | None) -> None:
         """Find a slot for an array that is written in launch `number`, if possible the preferred one."""
-        node, kernel = self.parts.kernel.nodes[array.node], self.parts.kernel
+        node, kernel = self.kernel.nodes[array.node], self.kernel
         type_, axes = node.value_type, axes_of(node.space, kernel.space)
         candidates = self._due(number, _kind_of(type_, axes))
         if preferred is not None:
@@ -297,9 +280,9 @@ class _Placement:
 
         Else arrays would rotate, and a call would copy all of them.
         """
-        if slot >= len(self.pool.fields) or self.parts.kernel.name != _CALLED:
+        if slot >= len(self.pool.fields) or self.kernel.name != _CALLED:
             return True
-        end = self.parts.ends[slot]
+        end = self.field_ends[slot]
         if end.way != "home" or end.node is None or end.node == array.node:
             return True
         return array.last < self.made.get(end.node, -1)

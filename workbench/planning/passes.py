@@ -10,7 +10,7 @@ from workbench.amounts import counted
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel
 from workbench.planning.allocation import asks_to_roll, choose_allocation
-from workbench.planning.assembly import assemble, parts_of, schedule_of
+from workbench.planning.assembly import assemble
 from workbench.planning.axes import axes_of, in_frame
 from workbench.planning.barriers import barriers_of
 from workbench.planning.checking import check_graph, check_plan, is_checking
@@ -28,6 +28,7 @@ from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
+from workbench.planning.schedules.table import schedule_named
 from workbench.planning.simplify import simplify
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
@@ -76,7 +77,7 @@ def plan_graph(
             if storage in (Storage.EXISTING, Storage.MANIFEST):
                 axes = axes_of(kernel.kernel.nodes[index].space, graph.space)
                 halo = union(halo, in_frame(kernel.margins[index], axes, graph.dim))
-    schedule = schedule_of(draft)
+    schedule = schedule_named(draft.choices.plan.tiling.schedule).name
     plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned, schedule)
     if checking:
         check_plan(plan)
@@ -164,7 +165,7 @@ def _grouping(draft: Draft) -> Draft:
 
 def _schedule(draft: Draft) -> Draft:
     def ordered(each: KernelDraft, step: StepDraft) -> StepDraft:
-        _, filled = aliased_extends(parts_of(each, step))
+        _, filled = aliased_extends(each.kernel, step)
         apart = [number for number, sides in enumerate(barriers_of(each, step, draft.choices.plan)) if any(sides)]
         return replace(step, order=order_launches(each.kernel, step.groups, step.emissions, filled, apart))
 
@@ -201,7 +202,7 @@ def _chained(draft: Draft) -> Draft:
         apart = [number for number, sides in enumerate(barriers_of(each, step, draft.choices.plan)) if any(sides)]
         chains = find_chains(each.kernel, step.groups, step.emissions, step.order, apart, draft.through_fills)
         now = Rolled(step.emissions, step.order, chains)
-        _, filled = aliased_extends(parts_of(each, step))
+        _, filled = aliased_extends(each.kernel, step)
         found = reroll(each.kernel, each.storage, step.groups, now, filled, apart, draft.through_fills)
         return replace(step, emissions=found.emissions, order=found.order, chains=found.chains)
 

@@ -33,6 +33,7 @@ from workbench.planning.kernel_plan import (
     StridedField,
     Subkernel,
 )
+from workbench.planning.schedules.stepwise import STEPWISE
 from workbench.planning.text import box_text, kernel_lines, slot_line, while_line
 
 
@@ -86,7 +87,7 @@ class Plan:
     slots: tuple[Slot, ...]
     global_slots: tuple[GlobalSlot, ...]
     kernels: tuple[KernelPlan, ...]
-    schedule: str = "stepwise"
+    schedule: str = STEPWISE.name
     strided: tuple[StridedField, ...] = ()
 
     def __hash__(self) -> int:
@@ -174,7 +175,8 @@ class Plan:
         """The slots that need memory where chains are followed: all but those that only rolling values would use."""
         used = {slot.index for slot in self.slots if slot.field}
         for kernel, step in ((k, s) for k in self.kernels for s in (k.plain, k.observed)):
-            chains = () if kernel.tiling is not None and step is kernel.plain else step.chains  # tiles follow none
+            alone = kernel.blocking is not None and step is kernel.plain
+            chains = () if alone else step.chains  # steps that run together follow none
             rolling = {value.node for chain in chains for value in chain.rolling}
             used |= {h.slot for s in step.subkernels for h in s.outputs if h.node not in rolling}
             rolling |= {step.fills[number].node for chain in chains for number in chain.fills}

@@ -10,6 +10,7 @@ from workbench.planning.cost import step_cost
 from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.layout import Layout, lay_out, lay_out_on_host
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.table import schedule_of
 
 
 def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
@@ -46,7 +47,7 @@ def rows_on_lines(plan: Plan) -> bool:
     So they do where several steps run together in tiles, so that most of what large arrays do is done in caches, and
     where loops read far along rows.
     """
-    return any(kernel.tiling is not None for kernel in plan.kernels) or reads_far_rows(plan)
+    return any(schedule_of(kernel).runs_on == "threads" for kernel in plan.kernels) or reads_far_rows(plan)
 
 
 def operations_of(plan: Plan) -> float:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.graph import Kernel, While, value_name, value_names
-from workbench.graph.spaces import Space, axis_name
+from workbench.graph.spaces import Space
 from workbench.planning.allocation import hint_reasons
 from workbench.planning.axes import axes_text
-from workbench.planning.choices import PlanChoices, TilingChoices
+from workbench.planning.choices import PlanChoices
 from workbench.planning.cost import ghost_percent, halo_bytes
 from workbench.planning.kernel_plan import Axes, KernelPlan, Launch, Margins, Step, Subkernel
 from workbench.planning.reach import no_margins
-from workbench.planning.schedules.diamondtorre import tower_lines
-from workbench.planning.schedules.locality import tile_sizes
-from workbench.planning.schedules.locality_table import locality_text
-from workbench.planning.tiled import Tiling
+from workbench.planning.schedules.table import schedule_of
 
 SEARCH_ENDED = "The search for what to store ended at its budget, so a faster plan may exist."
 """What plans and cards say of a kernel whose search did not try all that it would."""
@@ -60,24 +55,8 @@ def kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, .
     lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)
     if kernel.has_diagnostics:
         lines += _step_lines(kernel, kernel.observed, "observed", extents)
-    if kernel.tiling is not None:
-        lines += _tiling_lines(kernel, kernel.tiling, choices.tiling, extents)
-    if kernel.towers is not None:
-        lines += [f"  {line}" for line in tower_lines(kernel, extents, choices.tiling)]
+    lines += [f"  {line}" for line in schedule_of(kernel).lines(kernel, extents, choices.tiling)]
     return lines
-
-
-def _tiling_lines(
-    kernel: KernelPlan, tiling: Tiling, choices: TilingChoices, extents: tuple[int, ...]
-) -> Iterator[str]:
-    """How plain steps run together, and what that spares."""
-    axes = (
-        f"{axis_name(k)} {role}{f' leaning by {slope}' if slope else ''}"
-        for k, (role, slope) in enumerate(zip(tiling.roles, tiling.slopes, strict=True))
-    )
-    yield f"  several plain steps in tiles: {', '.join(axes)}"
-    table = locality_text(kernel, extents, tile_sizes(kernel, extents, choices))
-    yield from (f"    {line}" for line in table.split("\n"))
 
 
 def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int, ...]) -> list[str]:

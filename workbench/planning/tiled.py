@@ -48,6 +48,11 @@ class Tiling:
         return len(self.loops)
 
     @property
+    def across(self) -> int:
+        """The axis that is cut into diamonds."""
+        return self.roles.index("diamond")
+
+    @property
     def whole(self) -> tuple[int, ...]:
         """Axes that no tile cuts."""
         return tuple(axis for axis, role in enumerate(self.roles) if role == "whole")

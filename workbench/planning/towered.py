@@ -9,15 +9,16 @@ from dataclasses import dataclass
 class Towers:
     """A step that is one loop over two arrays, which change places (`workbench.planning.schedules.diamondtorre`).
 
-    Values after an even number of steps lie in slot `even`, those after an odd number in slot `odd`. older: whether a
-    step reads, at the same cell, the values of the step before as well. reach: cells of axes 0 and 1 together that a
-    step reads away; around: how far it reads beyond each side of the domain. rings: axes whose ends are neighbours.
-    fill: the fill whose ghost cells, written before a move in both arrays, then stay as they are; -1 where all axes
-    are rings. size: that of the diamonds, in units of 2 reach (DTS). threads: of a tower, one for each cell of the last
-    axis, at most. group: cells of a level between two barriers, 0 if no step reads along the last axis; along: how
-    far it reads there. ahead: whether steps change scalars, so that each level has Globals of its own.
+    schedule: its name. Values after an even number of steps lie in slot `even`, those after an odd number in slot
+    `odd`. older: whether a step reads, at the same cell, the values of the step before as well. reach: cells of axes 0
+    and 1 together that a step reads away; around: how far it reads beyond each side of the domain. rings: axes whose
+    ends are neighbours. fill: the fill whose ghost cells, written before a move in both arrays, then stay as they are;
+    -1 where all axes are rings. size: that of the diamonds, in units of 2 reach (DTS). threads: of a tower, one for
+    each cell of the last axis, at most. group: cells of a level between two barriers, 0 if no step reads along the last
+    axis; along: how far it reads there. ahead: whether steps change scalars, so that each level has Globals of its own.
     """
 
+    schedule: str
     even: int
     odd: int
     older: bool

@@ -19,13 +19,13 @@ from typing import Any, Literal, get_args
 
 from workbench.errors import PlanError
 from workbench.graph import Graph, value_names
-from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, Schedule
+from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, ScheduleName
 from workbench.planning.loop_keys import loop_names, shared_out
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.schedule import SpreadOver
 from workbench.planning.sites import barrier_sites, storage_sites
 
 Setting = bool | int | str | tuple[str, ...] | tuple[int, ...] | None
-Needs = Literal["threads", "blocks", "any"]
 Section = Literal["C", "G", "M", "S", "L", "T", "F", "B", "A", ""]
 """Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build, arrays; "" for the rest.
 
@@ -135,7 +135,7 @@ class Tunable:
 
     name: str
     section: Section
-    needs: Needs
+    needs: SpreadOver
     default: Setting
     sensible: tuple[Setting, ...]
     legal: Legal
@@ -164,7 +164,7 @@ class Tunable:
 
 
 def _row(
-    section: Section, needs: Needs, place: str, default: Setting, legal: Legal, sensible: Iterable[Setting] = ()
+    section: Section, needs: SpreadOver, place: str, default: Setting, legal: Legal, sensible: Iterable[Setting] = ()
 ) -> Tunable:
     """The tunable of a member of a record; `place` is "record.member"."""
     record, _, member = place.partition(".")
@@ -197,7 +197,7 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("C", "threads", "cpu.loops", _D.cpu.loops, OneOf(get_args(Loops)), get_args(Loops)),
     _row("G", "blocks", "device.grid", _D.device.grid, Numbers(0, MOST), _GRIDS),
     _row("G", "blocks", "device.block", _D.device.block, Numbers(1, MOST_THREADS), _BLOCKS),
-    _row("T", "any", "tiling.schedule", _D.tiling.schedule, OneOf(get_args(Schedule))),
+    _row("T", "any", "tiling.schedule", _D.tiling.schedule, OneOf(get_args(ScheduleName))),
     _row("T", "any", "tiling.depth", _D.tiling.depth, Numbers(0, MOST)),
     _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST_CELLS)),
     _row("T", "any", "tiling.tile_count", _D.tiling.tile_count, Numbers(0, MOST_CELLS)),
@@ -386,7 +386,7 @@ def _loop_row(name: str, key: str, member: str) -> Tunable:
 
     legal, sensible = _LOOP_NUMBERS[member], _LOOP_SENSIBLE[member]
     weights = (1 - _LOOPS, *[_LOOPS / (len(sensible) - 1)] * (len(sensible) - 1))
-    needs: Needs = "threads" if member == "tile" else "blocks"
+    needs: SpreadOver = "threads" if member == "tile" else "blocks"
     return Tunable(name, "L", needs, None, sensible, legal, read, write, member=member, key=key, weights=weights)
 
 

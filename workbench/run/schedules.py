@@ -13,16 +13,14 @@ from workbench.backends.teams import wanted_threads
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.errors import PlanError
 from workbench.graph import Graph
-from workbench.graph.spaces import axis_name
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, TilingChoices
 from workbench.planning.cost import HostFigures
 from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import memory_bytes
-from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.diamondtorre import about
 from workbench.planning.schedules.gain import Caches, meet_often, of_a_thread, spares_meetings, tiles_gain
+from workbench.planning.schedules.table import schedule_named, schedule_of
 from workbench.planning.schedules.tiling import loops_refusal, refusal
 
 
@@ -37,8 +35,7 @@ def resolved(
     apply their rules again run together where arrays leave the last cache. Other choices are returned as they are.
     threads: 0 if no number is asked for. Raises PlanError if the choices cannot be met at all.
     """
-    # Not diamondtorre: on an H100 towers are as fast as steps (planning/DECISIONS.md), so they are taken by name only.
-    tilings = [schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE]
+    tilings = [schedule for schedule in row_of(backend).schedules if schedule.is_automatic]
     if choices.plan.tiling.schedule != "auto" or not tilings:
         return choices, ""
     plan = plan_for(graph, choices, backend)
@@ -50,9 +47,9 @@ def resolved(
     if found is not None:
         return _in_stages(graph, choices, backend, extents, plan, f"one step after the other: {found}")
     for schedule in tilings:
-        tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
+        tiled = replace(choices, plan=choices.plan.changed(schedule=schedule.name))
         if _gains(_planned(graph, tiled, backend), extents, many, arrays):
-            return tiled, f"several steps together, {schedule}"
+            return tiled, f"several steps together, {schedule.name}"
     why = "one step after the other: tiles would gain too little here"
     return _in_stages(graph, choices, backend, extents, plan, why)
 
@@ -75,14 +72,10 @@ def _in_stages(
 
 
 def sized(choices: Choices, extents: tuple[int, ...]) -> Choices:
-    """Return choices with as many threads a tower as the last axis has cells, where towers are chosen and nobody says.
-
-    Other choices are returned as they are.
-    """
+    """Return choices with what their schedule takes from the grid before there is a plan, where nobody says it."""
     tiling = choices.plan.tiling
-    if tiling.schedule != diamondtorre.SCHEDULE or tiling.column_threads or not extents:
-        return choices
-    return replace(choices, plan=choices.plan.changed(column_threads=diamondtorre.threads_for(extents[-1])))
+    told = schedule_named(tiling.schedule).told(tiling, extents)
+    return choices if told is tiling else replace(choices, plan=replace(choices.plan, tiling=told))
 
 
 def in_use(plan: Plan, instance: Instance) -> TilingChoices:
@@ -95,25 +88,10 @@ def in_use(plan: Plan, instance: Instance) -> TilingChoices:
 
 def schedule_text(plan: Plan, instance: Instance) -> str:
     """Return how several steps run together in an instance of a plan, and in which sizes; "" where none do by plan."""
-    kernel, bare = plan.main, bare_instance(instance)
-    if not isinstance(bare, TiledInstance) or (kernel.tiling is None and kernel.towers is None):
+    bare = bare_instance(instance)
+    if not isinstance(bare, TiledInstance):
         return ""
-    choices, extents = bare.tiling, instance.extents
-    if kernel.tiling is None:
-        return about(kernel, extents, choices or plan.choices.plan.tiling)
-    if choices is None:
-        return "one step after the other: the grid has no room for tiles"
-    sizes = dict(enumerate(zip(kernel.tiling.roles, choices.widths, strict=False)))
-    (across,) = (axis for axis, (role, _) in sizes.items() if role == "diamond")
-    pieces = [
-        f", {width} cells along {axis_name(axis)} at a time"
-        for axis, (role, width) in sizes.items()
-        if role == "wave" and width < extents[axis]
-    ]
-    return (
-        f"several steps together, {kernel.tiling.schedule}: {choices.depth} steps at most, {choices.tile_count} "
-        f"diamonds of {choices.widths[across]} cells along {axis_name(across)}{''.join(pieces)}"
-    )
+    return schedule_of(plan.main).about(plan.main, instance.extents, bare.tiling)
 
 
 def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
@@ -125,10 +103,8 @@ def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
 
 def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: int) -> bool:
     """arrays: bytes that each thread works on."""
-    if plan is None or plan.main.tiling is None:
-        return False
-    sizes = tile_sizes_here(plan.main, extents, plan.choices.plan.tiling, threads)
-    if sizes is None:
+    sizes = None if plan is None else tile_sizes_here(plan.main, extents, plan.choices.plan.tiling, threads)
+    if plan is None or sizes is None:
         return False
     if meet_often(plan, extents, threads) and spares_meetings(plan.main, sizes):
         return True

@@ -20,6 +20,7 @@ from workbench.planning.cost import step_cost
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.locality import TileSizes
 from workbench.planning.tiled import Tiling
+from workbench.planning.towered import Towers
 from workbench.tuning.setup import Setup
 
 _WANTED = (3, 2)  # tiles along each axis that they cut, so that one has neighbours on both sides; else one border
@@ -62,16 +63,18 @@ class ComparisonGrid:
 def comparison_grid(plan: Plan, setup: Setup) -> ComparisonGrid:
     """Where the candidate of a plan is compared."""
     usual = ComparisonGrid(setup.check_extents, setup.check_steps, plan.choices)
-    if plan.main.towers is not None:
-        return _of_towers(plan, setup, usual)
-    if plan.main.tiling is None:
-        return usual
-    sizes = tile_sizes_here(plan.main, setup.extents, plan.choices.plan.tiling, setup.threads)
-    return usual if sizes is None else _of_tiles(plan, plan.main.tiling, sizes, setup, usual)
+    match plan.main.blocking:
+        case None:
+            return usual
+        case Towers() as towers:
+            return _of_towers(plan, towers, setup, usual)
+        case Tiling() as tiling:
+            sizes = tile_sizes_here(plan.main, setup.extents, plan.choices.plan.tiling, setup.threads)
+            return usual if sizes is None else _of_tiles(plan, tiling, sizes, setup, usual)
 
 
 def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual: ComparisonGrid) -> ComparisonGrid:
-    diamond = tiling.roles.index("diamond")
+    diamond = tiling.across
     swept = tiling.roles.index("wave") if "wave" in tiling.roles else -1
     width = 2 * max(tiling.slopes[diamond], 1) * sizes.height
     together = min(sizes.depth, -(-(2 * sizes.height + 1) // tiling.levels))  # steps that a tile and the next begin in
@@ -111,9 +114,7 @@ def _of_tiles(plan: Plan, tiling: Tiling, sizes: TileSizes, setup: Setup, usual:
     return ComparisonGrid(extents, steps, choices, cuts)
 
 
-def _of_towers(plan: Plan, setup: Setup, usual: ComparisonGrid) -> ComparisonGrid:
-    towers = plan.main.towers
-    assert towers is not None
+def _of_towers(plan: Plan, towers: Towers, setup: Setup, usual: ComparisonGrid) -> ComparisonGrid:
     width = 2 * towers.reach * towers.size  # of a diamond, along axes 0 and 1
     run = {axis: max(setup.extents[axis] // width, 1) for axis in (0, 1)}
 

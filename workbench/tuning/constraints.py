@@ -9,10 +9,10 @@ from workbench.backends.occupancy import registers_of_a_thread
 from workbench.errors import PlanError
 from workbench.planning.emission import EMISSION_LIMIT
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.table import schedule_named
 from workbench.planning.tunables import Setting, Tunable
 from workbench.tuning.outlook import MachineOutlook
 from workbench.tuning.search_space import Point
-from workbench.tuning.tile_space import STEPWISE
 
 Refusal = Callable[[Point], str]
 """Why a point is no candidate; "" if it is one."""
@@ -58,9 +58,13 @@ def refusals(
         except PlanError as error:
             return str(error).splitlines()[0]
 
+    def is_stepwise(point: Point) -> bool:
+        if "schedule" not in at:
+            return stepwise
+        return not schedule_named(str(values[at["schedule"]][point[at["schedule"]]])).is_blocked
+
     def refusal(point: Point) -> str:
-        is_stepwise = values[at["schedule"]][point[at["schedule"]]] == STEPWISE if "schedule" in at else stepwise
-        if is_stepwise:
+        if is_stepwise(point):
             changed = next((rows[number].name for number in sizes if point[number] != start[number]), "")
             if changed:
                 return f"{changed} is of tiles, and steps run one after the other"

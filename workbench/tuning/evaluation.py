@@ -178,7 +178,12 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
     """
     figures = measured_figures()
     main = compiled.plan.main
-    if row_of(setup.backend).runs_on != "threads" or figures is None or main.tiling is not None or compiled.graph.loops:
+    if (
+        row_of(setup.backend).runs_on != "threads"
+        or figures is None
+        or main.blocking is not None
+        or compiled.graph.loops
+    ):
         return 0.0
     if len(main.plain.subkernels) == 1 and seconds < bound_seconds(main.plain, setup.extents, figures):
         moved = round(prod(setup.extents) * step_cost(main.plain).bytes_moved)
@@ -221,7 +226,7 @@ def _timed(
 def _loops_of(instance: Instance, compiled: Compiled, run: Run, steps: int) -> LoopTimes:
     """Seconds a step of each loop; a host notes them anyway, a device in steps of their own."""
     main = compiled.plan.main
-    if main.tiling is not None or main.towers is not None or compiled.graph.loops:
+    if main.blocking is not None or compiled.graph.loops:
         return ()
     if not instance.launch_times():
         instance.time_launches(True)
@@ -233,7 +238,7 @@ def _loops_of(instance: Instance, compiled: Compiled, run: Run, steps: int) -> L
 def _least_steps(compiled: Compiled) -> int:
     """Steps of a piece, so that tiles of several steps have their height."""
     main = compiled.plan.main
-    together = main.tiling is not None or main.towers is not None
+    together = main.blocking is not None
     return compiled.plan.choices.plan.tiling.depth or DEPTH if together else 1
 
 

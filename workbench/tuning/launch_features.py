@@ -14,11 +14,11 @@ from workbench.planning.choices import TilingChoices
 from workbench.planning.features import Features, StorageFeatures
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.locality import bytes_in_use
+from workbench.planning.schedules.table import schedule_named
 from workbench.planning.towered import Towers, values_of_a_thread
 from workbench.planning.tunables import Setting, Tunable
 from workbench.tuning.outlook import MachineOutlook
 from workbench.tuning.search_space import LaunchNumbers, Point
-from workbench.tuning.tile_space import STEPWISE
 
 _TASK_CELLS, _TASKS = 16384, 4  # of a task without chosen rows; of a loop for each thread (`cut`, stencil_rows.h)
 _LIMITS = device_limits("8.0")  # 7.0, 9.0 and 10.0 have as many warps and registers
@@ -74,7 +74,7 @@ def footprint(
     def numbers(point: Point) -> tuple[float, ...]:
         named = settings(point)
         taken = 0
-        if named.get("schedule", schedule) != STEPWISE:
+        if schedule_named(str(named.get("schedule", schedule))).is_blocked:
             plan = rows.plan.choices.plan
             for row in changing:
                 plan = row.write(plan, named[row.name]) if row.section == "T" else plan
@@ -104,7 +104,7 @@ def device_share(rows: Rows, tiled: Plan | None, outlook: MachineOutlook | None)
 
     def numbers(point: Point) -> tuple[float, ...]:
         named = settings(point)
-        if towers is not None and named.get("schedule", schedule) != STEPWISE:
+        if towers is not None and schedule_named(str(named.get("schedule", schedule))).is_blocked:
             return (log2(1.0 + _share_of_a_tower(towers, named)),)
         general = _number(named.get("block"), device.block)
         own = [named[row.name] for row in blocks if row.section == "L"]

@@ -16,6 +16,7 @@ from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.table import schedule_named
 from workbench.planning.tunables import MOST, TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.constraints import Refusal, accepted, refusals, settled
 from workbench.tuning.launch_features import Rows, device_share, footprint
@@ -26,7 +27,7 @@ from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
 from workbench.tuning.search_space import Costs, Point, SearchSpace, TuningParameter
 from workbench.tuning.ties import ties_of
-from workbench.tuning.tile_space import STEPWISE, column_threads, scheduled_plan, stages_tunable, tile_tunables
+from workbench.tuning.tile_space import scheduled_plan, stages_tunable, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
     "cpu": "C",
@@ -89,7 +90,7 @@ class MachineSpace:
         """The point without sizes of tiles where there are none, and likewise: a candidate of the same program."""
         names = {row.name: values[at] for row, values, at in zip(self.tunables, self.values, point, strict=False)}
         schedule = names.get("schedule", self.base.plan.tiling.schedule)
-        return settled(point, self.start, self.tunables, tiles=schedule != STEPWISE)
+        return settled(point, self.start, self.tunables, tiles=schedule_named(str(schedule)).is_blocked)
 
     def changes(self, point: Point) -> dict[str, str]:
         """What a point sets that the start does not, by name."""
@@ -149,8 +150,9 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     base = replace(base, plan=base.plan.changed(schedule=plan.schedule))
     general = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section not in ("", "T")]
     tiles = tile_tunables(plan.graph, base, backend, longest)
-    if longest and any(row.name == "column_threads" for row in tiles):  # a tower of fewer threads has no place for it
-        base = replace(base, plan=base.plan.changed(column_threads=column_threads(longest)[0]))
+    for row in tiles:
+        if longest and row.name == "column_threads":  # a tower of fewer threads than the first has no place for it
+            base = replace(base, plan=row.write(base.plan, row.sensible[0]))
     others = [replace(r, sensible=(*r.sensible, *compilers)) if r.name == "compiler" else r for r in general]
     stages = stages_tunable(plan.graph, base, backend)
     rows = [*tiles, *(stages if stages is not None and row.name == stages.name else row for row in others)]
@@ -179,7 +181,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     parts = _parts(tunables, own_loops(plan))
     outlook = machine_outlook(plan, tunables, values)
     known = Rows(plan, tuple(tunables), tuple(values))
-    schedule = next((one for one in row_of(backend).tilings if any(row.section == "T" for row in tunables)), None)
+    schedule = next((one for one in row_of(backend).schedules if any(row.section == "T" for row in tunables)), None)
     tiled = None if schedule is None else scheduled_plan(plan.graph, base, backend, schedule)
     if row_of(backend).runs_on == "blocks":
         launches = device_share(known, tiled, outlook)
@@ -208,7 +210,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
         tunables,
         values,
         found.start,
-        base.plan.tiling.schedule == STEPWISE,
+        not schedule_named(base.plan.tiling.schedule).is_blocked,
         outlook,
         lambda point: plan_for(found.graph, found.choices(point), backend),
     )

@@ -25,6 +25,7 @@ from workbench.planning.choices import Choices, Meaning
 from workbench.planning.exchange import from_json
 from workbench.planning.precision import without_dd
 from workbench.planning.retype import Precision, retype_as
+from workbench.planning.schedules.table import schedule_named
 from workbench.run.calling import is_called
 from workbench.run.goals import integer_of
 from workbench.run.initial_values import InitialValues, extents_of, read_initial_values, whole
@@ -38,7 +39,7 @@ from workbench.tuning.pool import Pool
 from workbench.tuning.setup import Setup, new_folder, write_setup
 from workbench.tuning.strategies.paraiso import read_births
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.tile_space import STEPWISE, is_tiling
+from workbench.tuning.tile_space import is_tiling
 from workbench.tuning.wisdom import Environment, StudyResult, environment_of, keep_or_warn
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def prepare_study(
     within = f"-within-{bound:g}" if bound else ""
     path = Path(request.path) if request.path is not None else default_folder() / f"{space.key}{within}.sqlite"
     folder, remove = new_folder()
-    stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
+    stepwise = not schedule_named(space.base.plan.tiling.schedule).is_blocked and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
     bound_steps = int(request.steps) if bound else 0

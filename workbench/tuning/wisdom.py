@@ -23,7 +23,7 @@ from workbench.backends.registry import get_backend, row_of
 from workbench.errors import BackendError, BuildError, GenomeError, PlanError, RunError, warn_user
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
-from workbench.planning.choices import Choices, Meaning, Schedule, given_choices
+from workbench.planning.choices import Choices, Meaning, ScheduleName, given_choices
 from workbench.planning.exchange import from_json, to_json
 from workbench.planning.retype import retype
 from workbench.planning.simplify import simplify
@@ -194,7 +194,7 @@ class WisdomChooser:
         return found.choices, str(found)
 
 
-def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | None) -> Choices | WisdomChooser:
+def choose(own: Choices, choices: Choices | str | None, schedule: ScheduleName | None) -> Choices | WisdomChooser:
     """What `simulate` was told: choices, "best", or a schedule beside those of the machine. RunError, PlanError."""
     if not isinstance(choices, str):
         found = given_choices(own, choices)

@@ -23,7 +23,7 @@ def tile_code(
     fill_lap: int,
 ) -> TileCode:
     """The record of the template for tiles of a step, from its fills and the stages of its launches of loops."""
-    diamond = tiling.roles.index("diamond")
+    diamond = tiling.across
     wave = tiling.roles.index("wave") if "wave" in tiling.roles else -1
     lost = _lost(tiling, step)
     before = tuple(

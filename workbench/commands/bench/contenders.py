@@ -9,7 +9,7 @@ from typing import Literal
 
 from workbench.backends.registry import get_backend
 from workbench.errors import RunError
-from workbench.planning.choices import Schedule
+from workbench.planning.choices import ScheduleName
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Ours:
     """A backend and a schedule of the workbench."""
 
     backend: str
-    schedule: Schedule
+    schedule: ScheduleName
 
 
 @dataclass(frozen=True, slots=True)

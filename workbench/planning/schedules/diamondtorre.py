@@ -5,7 +5,7 @@ The geometry of towers is in `workbench.planning.schedules.torre`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from workbench.errors import PlanError
@@ -13,22 +13,25 @@ from workbench.graph import Extend, Kernel, Load, Periodic, Prescribed, SideRule
 from workbench.graph.naming import value_name
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import TilingChoices
+from workbench.planning.cost import HostFigures
 from workbench.planning.kernel_plan import Fill, KernelPlan, Step, Subkernel
 from workbench.planning.lines import line_of
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.locality import DEPTH
+from workbench.planning.schedules.schedule import Extents, Schedule, TileHost, TunedSize
 from workbench.planning.schedules.tiling import Refusal, refusal, refused
 from workbench.planning.schedules.torre import Torre, torre
 from workbench.planning.schedules.tower_table import tower_table_lines
 from workbench.planning.towered import Towers, values_of_a_thread
 
-SCHEDULE = "diamondtorre"
 THREADS, MOST_THREADS = 256, 1024
 """Of a tower where nobody says how long the last axis is, and of any block."""
 
 _SHARED_BYTES = 48 << 10  # of a block, on every device
 _REGISTER_BYTES = 4 * 112  # of a thread that values of a tower may take; the rest are indices and temporaries
 _SIZES = (4, 3, 2, 1)
+_DIAMOND_SIZES = (0, 1, 2, 3, 4, 6, 8)  # that are worth trying; 0: as many values as registers have room for
+_COLUMNS = (32, 64, 128, 256, 512, 1024)
 
 
 def towers(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Towers:
@@ -36,7 +39,7 @@ def towers(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Towers:
     found = refusal(kernel.kernel, kernel.plain, dim)
     found = found if found is not None and found.by_meaning else next(_obstacles(kernel, dim), found)
     if found is not None:
-        error = refused(SCHEDULE, found.why)
+        error = refused(DIAMONDTORRE.name, found.why)
         raise error if found.line is None else error.located(found.line)
     step = kernel.plain
     (loop,), (fill,) = step.subkernels, step.fills
@@ -54,8 +57,11 @@ def towers(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Towers:
     threads = choices.column_threads or THREADS
     group = _group(2 * (reach * size) ** 2, 2 * (threads + 2 * along) * itemsize) if along else 0
     if along and not group:
-        raise refused(SCHEDULE, f"a column of {threads} threads does not fit into the shared memory of a block")
-    return Towers(even, odd, older, reach, around, rings, 0, size, threads, group, along, bool(step.scalar_stores))
+        raise refused(
+            DIAMONDTORRE.name, f"a column of {threads} threads does not fit into the shared memory of a block"
+        )
+    ahead = bool(step.scalar_stores)
+    return Towers(DIAMONDTORRE.name, even, odd, older, reach, around, rings, 0, size, threads, group, along, ahead)
 
 
 def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -> Torre | None:
@@ -77,11 +83,17 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
     return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)
 
 
-def choices_of_towers(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -> TilingChoices | None:
-    """Return choices that give the towers of these extents and say their sizes; what they say already stays.
+def _told(choices: TilingChoices, extents: Extents) -> TilingChoices:
+    """With as many threads a tower as the last axis has cells, where nobody says."""
+    if choices.column_threads or not extents:
+        return choices
+    return replace(choices, column_threads=threads_for(extents[-1]))
 
-    None where there is no room for towers. PlanError as of `torre_of`.
-    """
+
+def _decided(kernel: KernelPlan, extents: Extents, choices: TilingChoices, host: TileHost) -> TilingChoices | None:
+    """With the sizes of towers; what choices say already stays. PlanError as of `torre_of`."""
+    del host  # sizes are those of registers and shared memory
+    towers = _towers(kernel)
     found = torre_of(towers, extents, choices)
     if found is None:
         return None
@@ -93,26 +105,22 @@ def choices_of_towers(towers: Towers, extents: tuple[int, ...], choices: TilingC
     )
 
 
-def about(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> str:
-    """Return how steps of a kernel run together in towers over these extents; "" if its plan has none."""
-    towers = kernel.towers
-    if towers is None:
-        return ""
-    found = torre_of(towers, extents, choices)
+def _about(kernel: KernelPlan, extents: Extents, choices: TilingChoices | None) -> str:
+    towers = _towers(kernel)
+    found = None if choices is None else torre_of(towers, extents, choices)
     if found is None:
         return "one step after the other: the grid has no room for towers"
     stages = list(found.stages())
     return (
-        f"several steps together, {SCHEDULE}: {found.levels} steps in {len(stages)} stages of up to "
+        f"several steps together, {DIAMONDTORRE.name}: {found.levels} steps in {len(stages)} stages of up to "
         f"{found.most_towers} towers, diamonds of {towers.cells} cells (DTS {towers.size}), "
         f"{towers.threads} threads a tower"
     )
 
 
-def tower_lines(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> Iterator[str]:
-    """What the text of a plan and a launch view say of towers: their shape, and how much of it stays in registers."""
-    towers = kernel.towers
-    assert towers is not None
+def _lines(kernel: KernelPlan, extents: Extents, choices: TilingChoices) -> Iterator[str]:
+    """The shape of towers, and how much of it stays in registers."""
+    towers = _towers(kernel)
     rings = ", ".join(axis_name(k) for k, ring in enumerate(towers.rings) if ring) or "none"
     yield (
         f"several plain steps in towers: x and y in diamonds of {towers.cells} cells (reach {towers.reach}, "
@@ -130,6 +138,27 @@ def tower_lines(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingCho
         f"{found.most_towers} towers"
     )
     yield from (f"  {line}" for line in tower_table_lines(kernel, extents, found, stages))
+
+
+def _expected(
+    kernel: KernelPlan, extents: Extents, choices: TilingChoices, host: TileHost, figures: Callable[[], HostFigures]
+) -> Iterator[str]:
+    """The same: a host's figures tell nothing of a device."""
+    del host, figures
+    return _lines(kernel, extents, choices)
+
+
+def _tuned(kernel: KernelPlan, longest: int) -> tuple[TunedSize, ...]:
+    """The size of diamonds, and threads along the last axis that are worth trying: those that it needs first."""
+    del kernel
+    least = threads_for(longest) if longest else 0
+    columns = tuple(sorted({least, *(threads for threads in _COLUMNS if threads > least)}))
+    return TunedSize("diamond_size", _DIAMOND_SIZES), TunedSize("column_threads", columns)
+
+
+def _towers(kernel: KernelPlan) -> Towers:
+    assert kernel.towers is not None  # it is asked of plans that have this schedule
+    return kernel.towers
 
 
 def threads_for(length: int) -> int:
@@ -245,3 +274,17 @@ def _no(why: str, line: int | None = None) -> Refusal:
 
 def _line(kernel: KernelPlan, node: int) -> int | None:
     return line_of(kernel.kernel, node) if node >= 0 else None
+
+
+# Not automatic: on an H100 towers are as fast as steps (planning/DECISIONS.md), so they are taken by name only.
+DIAMONDTORRE = Schedule(
+    "diamondtorre",
+    "blocks",
+    towers,
+    told=_told,
+    decided=_decided,
+    about=_about,
+    lines=_lines,
+    expected=_expected,
+    tuned=_tuned,
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.amounts import scaled
 from workbench.planning.cost import HostFigures, step_cost
 from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.locality import CACHE_BYTES, TileSizes, bytes_in_use
@@ -128,3 +129,8 @@ def _brought_in(kernel: KernelPlan) -> int:
         stored = {home.slot: kernel.kernel.nodes[home.node].value_type.itemsize for home in loop.outputs}
         total += sum(size for slot, size in stored.items() if slot not in read)
     return total
+
+
+def forecast_text(forecast: Forecast) -> str:
+    """One line: the rate, and what takes the most time."""
+    return f"{forecast.shape}: {scaled(forecast.rate, 'cells/s')} expected of all threads; limit: {forecast.limit}"

@@ -64,7 +64,7 @@ def tile_sizes(
     depth = choices.depth or DEPTH
     if tiling is None or depth < 2:
         return None
-    axis = tiling.roles.index("diamond")
+    axis = tiling.across
     swept = tiling.roles.index("wave") if "wave" in tiling.roles else None
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
@@ -95,7 +95,7 @@ def choices_of_tiles(kernel: KernelPlan, choices: TilingChoices, sizes: TileSize
     """
     tiling = kernel.tiling
     assert tiling is not None
-    axis = tiling.roles.index("diamond")
+    axis = tiling.across
     cells = {"diamond": 2 * max(tiling.slopes[axis], 1) * sizes.height, "wave": sizes.chunk, "whole": 0}
     given = (*choices.widths, *[0 for _ in tiling.roles])
     widths = [width or cells[role] for width, role in zip(given, tiling.roles, strict=False)]
@@ -166,7 +166,7 @@ def _steps_a_move(tiling: Tiling, height: int) -> float:
 
 def _height(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, room: float, chunk: int) -> int:
     """The tallest tile whose rows in use at a time take at most `room` bytes, with at least two tiles a thread."""
-    axis = tiling.roles.index("diamond")
+    axis = tiling.across
     slope = max(tiling.slopes[axis], 1)
     tallest = _TALLEST if len(extents) > 1 else _TALLEST_OF_LINES
     enough = max(extents[axis] // (4 * slope * threads), 1) if threads > 1 else tallest
@@ -230,7 +230,7 @@ def chained(kernel: KernelPlan) -> bool:
 
 def updates_per_move(tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes) -> float:
     """Return how many levels a cell does for each time that its values are moved to the cache and back."""
-    axis = tiling.roles.index("diamond")
+    axis = tiling.across
     width = extents[axis] / sizes.spaces
     height = min(sizes.height, sizes.depth * tiling.levels)
     return max(height * width / (width + 2 * tiling.slopes[axis]), 1.0)

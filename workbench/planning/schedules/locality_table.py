@@ -61,7 +61,7 @@ def _tile_rows(
     kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes, size: float
 ) -> list[Locality]:
     """A tile, and a band of them."""
-    axis, levels = tiling.roles.index("diamond"), tiling.levels
+    axis, levels = tiling.across, tiling.levels
     slope = max(tiling.slopes[axis], 1)
     depth = sizes.depth * levels
     height = min(sizes.height, depth)

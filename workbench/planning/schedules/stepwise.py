@@ -11,6 +11,9 @@ from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission, reductions_below
 from workbench.planning.grouping import Group
 from workbench.planning.kernel_plan import Launch
+from workbench.planning.schedules.schedule import Schedule
+
+STEPWISE = Schedule("stepwise", "any")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from workbench.amounts import counted, seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, RequestDropped, Swapped
 from workbench.planning.choices import Choices
+from workbench.planning.schedules.table import schedule_named
 from workbench.run.hooks import asked_choices, is_closed, time_launches, when_timed
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime
@@ -132,8 +133,8 @@ class Following:
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
-            schedule = simulation.compiled.plan.schedule
-            where = time.backend if schedule == "stepwise" else f"{time.backend}, {schedule} tiles"
+            schedule = schedule_named(simulation.compiled.plan.schedule)
+            where = f"{time.backend}, {schedule.name} tiles" if schedule.is_blocked else time.backend
             measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread, where)
             with contextlib.suppress(Exception):  # the inspection has told it; the run goes on
                 self.inspection.report_measured(measured)

@@ -26,6 +26,7 @@ from workbench.backends.tower_sequence import move_of
 from workbench.codegen.cuda.render import render_cuda
 from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
+from workbench.planning.schedules.table import schedule_of
 from workbench.run.calling import Terms, terms_of
 from workbench.views.launch.tiles import locality_lines
 
@@ -160,7 +161,7 @@ def summarise_launch(
         found.trace_extents,
         found.problem,
         terms_of(plan.graph),
-        locality_lines(plan, extents) if plan.main.towers is not None else (),
+        locality_lines(plan, extents) if schedule_of(plan.main).runs_on == "blocks" else (),
     )
 
 

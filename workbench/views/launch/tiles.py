@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.amounts import scaled
 from workbench.backends.host import host_figures
-from workbench.backends.processor import cache_bytes
-from workbench.backends.tile_sizes import tile_sizes_here
+from workbench.backends.tile_sizes import tile_host
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Plan
-from workbench.planning.schedules.diamondtorre import tower_lines
-from workbench.planning.schedules.forecast import Forecast, forecasts
-from workbench.planning.schedules.locality_table import locality_text
+from workbench.planning.schedules.table import schedule_of
 
 
 def locality_lines(
@@ -21,17 +17,5 @@ def locality_lines(
     threads: 0 for all. figures: of this machine if None; without measured ones nothing is expected. Nothing is of
     towers, which run on devices.
     """
-    kernel = plan.main
-    if kernel.towers is not None:
-        return tuple(tower_lines(kernel, extents, plan.choices.plan.tiling))
-    if kernel.tiling is None:
-        return ()
-    sizes = tile_sizes_here(kernel, extents, plan.choices.plan.tiling, threads)
-    table = locality_text(kernel, extents, sizes, cache_bytes()).split("\n")
-    expected = forecasts(kernel, extents, sizes, figures or host_figures(), cache_bytes())
-    return (*table, *(forecast_text(each) for each in expected))
-
-
-def forecast_text(forecast: Forecast) -> str:
-    """One line: the rate, and what takes the most time."""
-    return f"{forecast.shape}: {scaled(forecast.rate, 'cells/s')} expected of all threads; limit: {forecast.limit}"
+    kernel, choices, host = plan.main, plan.choices.plan.tiling, tile_host(threads)
+    return tuple(schedule_of(kernel).expected(kernel, extents, choices, host, lambda: figures or host_figures()))

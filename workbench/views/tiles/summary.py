@@ -5,6 +5,8 @@ from __future__ import annotations
 from workbench.errors import RunError
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.diamond import lattice
+from workbench.planning.tiled import Tiling
+from workbench.planning.towered import Towers
 from workbench.views.tiles.pieces import Piece, TilesSummary
 from workbench.views.tiles.towers import summarise_towers
 
@@ -31,18 +33,32 @@ def summarise_tiles(
     for name, value, most in numbers:
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise RunError(f"{name}={value!r} cannot be drawn", advice=f"Use a whole number from 1 to {most}.")
-    if plan.main.towers is not None:
-        return summarise_towers(plan, rows, columns, steps)
-    tiling, main = plan.main.tiling, plan.main
-    levels = sum(launch.kind == "subkernel" for launch in main.plain.launches)
-    if tiling is None:
-        pieces = tuple(
-            Piece(level, rows * thread // threads, rows * (thread + 1) // threads, level, thread, thread, level)
-            for level in range(steps * levels)
-            for thread in range(threads)
-        )
-        return TilesSummary(plan.graph.name, "stepwise", rows, steps * levels, levels, 0, threads, pieces)
-    axis = tiling.roles.index("diamond")
+    match plan.main.blocking:
+        case None:
+            return _summarise_steps(plan, rows, steps, threads)
+        case Tiling() as tiling:
+            return _summarise_diamonds(plan, tiling, rows, steps, height, threads)
+        case Towers() as towers:
+            return summarise_towers(plan, towers, rows, columns, steps)
+
+
+def _levels_of(plan: Plan) -> int:
+    """Launches of loops of a step."""
+    return sum(launch.kind == "subkernel" for launch in plan.main.plain.launches)
+
+
+def _summarise_steps(plan: Plan, rows: int, steps: int, threads: int) -> TilesSummary:
+    levels = _levels_of(plan)
+    pieces = tuple(
+        Piece(level, rows * thread // threads, rows * (thread + 1) // threads, level, thread, thread, level)
+        for level in range(steps * levels)
+        for thread in range(threads)
+    )
+    return TilesSummary(plan.graph.name, plan.schedule, rows, steps * levels, levels, 0, threads, pieces)
+
+
+def _summarise_diamonds(plan: Plan, tiling: Tiling, rows: int, steps: int, height: int, threads: int) -> TilesSummary:
+    axis, levels = tiling.across, _levels_of(plan)
     slope = max(tiling.slopes[axis], 1)
     found = lattice(rows, slope, 2 * slope * height, steps * levels, tiling.rings[axis])
     if found is None:
@@ -60,7 +76,7 @@ def summarise_tiles(
                 free[thread] += bool(parts)
         begin = max(free)
     order = sorted(pieces_, key=lambda piece: (piece.turn, piece.thread))
-    return TilesSummary(plan.graph.name, tiling.schedule, rows, steps * levels, levels, slope, threads, tuple(order))
+    return TilesSummary(plan.graph.name, plan.schedule, rows, steps * levels, levels, slope, threads, tuple(order))
 
 
 def describe_tiles(summary: TilesSummary, turns: int | None = None) -> str:

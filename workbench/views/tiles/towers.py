@@ -11,17 +11,16 @@ import numpy.typing as npt
 from workbench.errors import RunError
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.torre import Stage, Torre, Tower, torre
+from workbench.planning.towered import Towers
 from workbench.views.tiles.pieces import Piece, Plane, TilesSummary
 
 
-def summarise_towers(plan: Plan, rows: int, columns: int, steps: int) -> TilesSummary:
+def summarise_towers(plan: Plan, towers: Towers, rows: int, columns: int, steps: int) -> TilesSummary:
     """The summary of a plan whose steps run in towers, over rows x columns cells of its first two axes.
 
     A turn is a level of each tower of a stage; a tower begins as soon as its stage does. The section is the middle
     column. Raises RunError where there is no room for a tower.
     """
-    towers = plan.main.towers
-    assert towers is not None
     found = torre((rows, columns), towers.reach, towers.size, steps, towers.rings[:2])
     if found is None:
         raise RunError(
@@ -32,7 +31,7 @@ def summarise_towers(plan: Plan, rows: int, columns: int, steps: int) -> TilesSu
     plane = Plane(columns, columns // 2, runs)
     section = tuple(run for run in runs if run.column == plane.shown)
     return TilesSummary(
-        plan.graph.name, "diamondtorre", rows, found.levels, 1, towers.reach, plane.most_towers, section, plane
+        plan.graph.name, plan.schedule, rows, found.levels, 1, towers.reach, plane.most_towers, section, plane
     )
 
 

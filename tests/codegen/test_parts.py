@@ -1,8 +1,10 @@
 """A long text cut into parts: each loop defined once, every line in its place, the same bits from the library."""
 
+import numpy as np
 import pytest
 
 from tests.kit.backend_agreement import assert_agrees
+from workbench import collective
 from workbench.backends.base import MarchRequest
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.compile_pool import Compiler
@@ -27,7 +29,7 @@ def loops_of(text):
     lines = text.split("\n")
     defined, declared = [], []
     for number, line in enumerate(lines):
-        if " void sweep_" in line and line.endswith("("):
+        if " void " in line and line.endswith("("):
             end = next(each for each in lines[number:] if each.endswith((") {", ");")))
             (defined if end.endswith("{") else declared).append(line.split()[-1])
     return defined, declared
@@ -58,8 +60,39 @@ def test_every_line_keeps_its_number(source):
 
 
 def test_the_longest_part_is_not_much_longer_than_the_others(source):
-    lengths = [sum(line != "" for line in text.split("\n")) for text in parts_of(source, 2)]
-    assert max(lengths) < 1.3 * min(lengths)
+    """A line of what calls loops takes a compiler about as long as half a line of a loop of 140 lines."""
+    loops = [each for each in functions_in(source) if each.name.startswith("sweep_")]
+    efforts = []
+    for text in parts_of(source, 2):
+        defined = set(loops_of(text)[0])
+        own = sum(each.last - each.first + 1 for each in loops if f"{each.name}(" in defined)
+        apart = sum(line != "" for line in text.split("\n")) - own
+        efforts.append(own + (0.5 * apart if 'extern "C"' in text else 0))
+    assert max(efforts) < 1.3 * min(efforts)
+
+
+def test_folds_and_scans_are_shared_out_as_loops_are(monkeypatch, tmp_path):
+    """A text that has all three kinds, in two parts with the bits of the reference."""
+
+    @collective
+    def mixed(a, b):
+        products = [np.sum(a * (b + k), axis=1) / (k + 1.5) for k in range(3)]
+        summed = np.cumsum(products[0] - products[2])
+        return summed, np.max(a - b, axis=0), sum(products[1:], products[0])
+
+    monkeypatch.setattr(parts, "LEAST_LINES", 10)
+    extents = (9, 70)
+    plan, toolchain = mixed.machine(np.ones(extents), np.ones(extents)).plan("openmp"), find_toolchain()
+    whole = render_openmp(plan)
+    names = loops_of(whole.text)[0]
+    assert {name.split("_")[0] for name in names} == {"fold", "scan", "sweep"}
+    shares = [loops_of(text)[0] for text in parts_of(whole, 2)]
+    assert sorted(shares[0] + shares[1]) == sorted(names)
+    assert any(name.startswith(("fold_", "scan_")) for name in shares[1])
+    for jobs in (1, 2):
+        program = OpenmpBackend(Compiler(toolchain, BuildCache(tmp_path / str(jobs)), jobs)).compile(plan)
+        assert not program.from_cache
+        assert_agrees(program, extents, MarchRequest("main", 1), threads=2)
 
 
 def test_a_long_loop_has_company_of_fewer_lines():

@@ -206,11 +206,11 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
     cache: BuildCache | None = in_use(compiler.cache)
     problem = ""
     while cache is not None:
-        made_in = cache
 
-        def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
+        def make(cache: BuildCache = cache) -> tuple[bytes, str]:
             flags, objects = compiler.library_flags(unit), partial(_objects, unit, compiler, cache, cancelled)
-            return _compile(unit, compiler, recipe.key, cancelled, flags, objects, jobs)
+            beside = jobs > 1 and any(cache.find(compiler.object_recipe(o).key) is None for o in unit.objects)
+            return _compile(unit, compiler, recipe.key, cancelled, flags, objects, jobs, beside)
 
         entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)
@@ -239,8 +239,9 @@ def _compile(
     flags: tuple[str, ...],
     objects: Callable[[], Sequence[Path]] = tuple,
     jobs: int = 1,
+    beside: bool = False,
 ) -> tuple[bytes, str]:
-    """Run the compiler in a new folder, link these objects; the library's (or object's) bytes and all it printed."""
+    """The bytes of a library or object and all that was printed. `objects` are linked, `beside`: compiled meanwhile."""
     if cancelled():
         raise BuildCancelledError(unit.name)
     folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
@@ -248,7 +249,7 @@ def _compile(
         for name, text in unit.headers:
             (folder / name).write_text(text, encoding="utf-8")
         texts = unit.cut(jobs) if unit.cut is not None and jobs > 1 else (unit.text,)
-        if len(texts) == 1:
+        if len(texts) == 1 and not beside:
             return _compile_text(unit, texts[0], folder, compiler, key, cancelled, flags, objects())
         parts, said = _compile_parts(unit, texts, folder, compiler, key, cancelled, flags, objects)
         # An empty text, so that the compiler that links finds what it does for any other text.

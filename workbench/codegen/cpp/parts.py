@@ -11,30 +11,38 @@ _STATIC = "static STENCIL_PROCEDURE "  # how the text begins the function of a l
 _ACROSS = "__attribute__((noinline)) "  # and how parts do, which must see it in each other
 _BODY = ") {"
 LEAST_LINES = 400
-"""Lines of loops for each part, at least on average: reading the headers takes a compiler as long as about these."""
+"""Lines of functions for each part, at least on average: reading the headers takes a compiler as long as half."""
+_LINE_OF_STEP = 6.0
+"""How long a compiler takes for a line of what calls loops, where one of a loop of n lines takes n^0.5."""
 
 
 def parts_of(source: Source, most: int) -> tuple[str, ...]:
     """Cut a text into at most so many parts that take a compiler about equally long; it alone if it is short.
 
-    Functions of loops are shared out. Each part has every other line in its place or leaves it empty, so that line
-    numbers in the compiler's messages are those of the whole text. What a part does not define it declares.
+    Functions of loops are shared out, of folds and scans as well. Each part has every other line in its place or leaves
+    it empty, so that line numbers in the compiler's messages are those of the whole text. What a part does not define
+    it declares.
     """
-    functions = functions_in(source)
-    loops = [each for each in functions if each.name.startswith("sweep_")]
-    count = min(most, len(loops), sum(map(_length, loops)) // LEAST_LINES)
+    functions, text = functions_in(source), source.text.split("\n")
+    loops = [each for each in functions if _is_loop(text, each)]
+    count = min(most, len(loops), sum(map(_length, functions)) // LEAST_LINES)
     if count < 2:
         return (source.text,)
     shares: list[set[str]] = [set() for _ in range(count)]
     # The longest first, each to the part that takes least; the first part has all that is no loop.
     waiting = [(0.0, number) for number in range(1, count)]
-    heappush(waiting, (sum(_effort(each) for each in functions if each not in loops), 0))
+    heappush(waiting, (_LINE_OF_STEP * sum(_length(each) for each in functions if each not in loops), 0))
     for loop in sorted(loops, key=_length, reverse=True):
         effort, number = heappop(waiting)
         shares[number].add(loop.name)
         heappush(waiting, (effort + _effort(loop), number))
-    text = source.text.split("\n")
     return tuple(_part(text, functions, share, number == 0) for number, share in enumerate(shares))
+
+
+def _is_loop(text: list[str], function: TextFunction) -> bool:
+    """Whether it is a loop's, whose head goes over several lines; those of what is the same in all cells have one."""
+    first = text[function.first - 1]
+    return first.startswith(_STATIC) and first.endswith("(")
 
 
 def _length(function: TextFunction) -> int:
@@ -50,7 +58,7 @@ def _part(whole: list[str], functions: tuple[TextFunction, ...], own: set[str], 
     lines = list(whole)
     for each in functions:
         place = range(each.first - 1, each.last)
-        if each.name.startswith("sweep_"):
+        if _is_loop(whole, each):
             lines[place.start] = lines[place.start].replace(_STATIC, _ACROSS, 1)
             if each.name not in own:
                 head = next(n for n in place if lines[n].endswith(_BODY))

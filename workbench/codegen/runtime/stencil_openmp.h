@@ -386,10 +386,10 @@ STENCIL_OF_MARCH(extern, 3)
 // For the caller to compare with the record that it will pass.
 extern "C" __attribute__((visibility("default"), weak)) int64_t stencil_march_bytes() { return int64_t(sizeof(stencil::March)); }
 
-// Zeroes written by the threads that will work on them: where memory has banks, each page goes to the bank of its thread.
+// Zeroes written by the threads that will work on them, so that each page lies in their bank; few pages wake few threads.
 extern "C" __attribute__((visibility("default"), weak)) void stencil_zero(void* memory, int64_t bytes, int32_t threads) {
     const int64_t page = 1 << 16, pages = (bytes + page - 1) / page;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(int32_t(pages < 1 ? 1 : pages < threads ? pages : threads)) schedule(static)
     for (int64_t p = 0; p < pages; ++p) {
         const int64_t first = p * page, left = bytes - first;
         memset(static_cast<char*>(memory) + first, 0, size_t(left < page ? left : page));

@@ -97,6 +97,7 @@ class _Run:
     def __init__(self, request: AccelerateRequest, threads: int, say: Say, table: AccelerateResults) -> None:
         self.table = table
         self._threads, self._say, self._inputs = threads, say, request.inputs
+        self._asked = request.threads
         self._rounds, self._most = request.rounds, request.seconds or _MOST_SECONDS
 
     def measure(self, chosen: tuple[str, ...], folder: Path) -> None:
@@ -110,7 +111,7 @@ class _Run:
         if "ablations" in chosen:
             self._ablations()
         if "first_calls" in chosen:
-            for found in first_calls(THESIS, self._threads, min(self._rounds, MOST_PROCESSES)):
+            for found in first_calls(THESIS, self._asked, min(self._rounds, MOST_PROCESSES)):
                 self.table = replace(self.table, first_calls=(*self.table.first_calls, found))
                 self._say(f"  {first_calls_text(found)}")
 

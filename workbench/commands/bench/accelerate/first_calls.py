@@ -44,7 +44,10 @@ class ProcessTimes:
 
 
 def first_calls(rows: tuple[ProgramRow, ...], threads: int, processes: int) -> Iterator[FirstCalls]:
-    """Of each row in turn, by so many processes of each kind. RunError if one fails."""
+    """Of each row in turn, by so many processes of each kind. RunError if one fails.
+
+    threads: 0 leaves their number to the program, as calls do that name none: one for a run of a few elements.
+    """
     for row in rows:
         found = FirstCalls(row.name, row.title)
         for _ in range(processes):

@@ -123,7 +123,8 @@ def _first_calls(table: AccelerateResults) -> Section:
     words = (
         "What calls take beside the run itself, with inputs of a few elements, in fresh processes that have imported "
         "the program: the first call with an empty build cache, and in a second process with that cache. What "
-        "compiled programs run is taken away from all of them.",
+        "compiled programs run is taken away from all of them. Unless --threads is given, calls leave the number of "
+        "threads to the program: one for a few elements.",
     )
     rows = tuple(
         (

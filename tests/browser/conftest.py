@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from tests.browser.lab import ARTEFACTS, PATIENCE, chromium, end_kernels, running_lab
+from tests.browser.shared_page import VIEWPORT, leave
 
 LONGEST_MESSAGE = 1000  # characters
+FAILED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="session")
@@ -39,14 +41,68 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, request):
-    """A page; what it looked like at the end is kept. A test that fails shows what the page's console said."""
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    page.set_default_timeout(PATIENCE)
-    page.on("console", lambda message: print(f"console, {message.type}: {message.text[:LONGEST_MESSAGE]}"))
-    page.on("pageerror", lambda error: print(f"error of the page: {str(error)[:LONGEST_MESSAGE]}"))
+def own_page():
+    """For `usefixtures`: the test's page is a new one, because it loads, watches or changes the page as such."""
+
+
+class Pages:
+    """The page that tests share, as long as none fails or leaves it in another state than it was."""
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._shared = None
+
+    def new(self):
+        page = self._browser.new_page(viewport=VIEWPORT)
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: print(f"console, {message.type}: {message.text[:LONGEST_MESSAGE]}"))
+        page.on("pageerror", lambda error: print(f"error of the page: {str(error)[:LONGEST_MESSAGE]}"))
+        return page
+
+    def take(self):
+        page, self._shared = self._shared or self.new(), None
+        return page
+
+    def give_back(self, page):
+        if leave(page):
+            self._shared = page
+        else:
+            page.close()
+
+    def close(self):
+        if self._shared is not None:
+            self._shared.close()
+
+
+@pytest.fixture(scope="session")
+def pages(browser):
+    pages = Pages(browser)
+    yield pages
+    pages.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
+@pytest.fixture
+def page(pages, request):
+    """A page of 1200 x 1000 pixels; what it looked like at the end is kept. A failed test shows what its console said.
+
+    A JupyterLab that it shows already stays: `NotebookPage` opens its notebook there alone, as in a new page. With
+    `own_page` the page is a new one, which no other test gets.
+    """
+    own = "own_page" in request.fixturenames
+    page = pages.new() if own else pages.take()
     yield page
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(ARTEFACTS / f"end-of-{request.node.name}.png"))
-    page.close()
+    if own or request.node.stash.get(FAILED, False):
+        page.close()
+    else:
+        pages.give_back(page)
     end_kernels()

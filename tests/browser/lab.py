@@ -11,6 +11,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.browser.shared_page import enter
+
 ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "artefacts" / "browser"
 BUILT = ROOT / "workbench" / "labextension"
@@ -231,7 +233,8 @@ class NotebookPage:
 
     def __init__(self, page, address, name, place="lab/tree"):
         self.page = page
-        page.goto(f"{address}{place}/{name}?token={TOKEN}&reset")
+        if not enter(page, address, name):
+            page.goto(f"{address}{place}/{name}?token={TOKEN}&reset")
         self.wait_loaded()
 
     @classmethod

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.lab import end_kernels, open_notebook, running_lab, wait_until
 from tests.browser.programs import WAVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_page")]
 
 # How often the view drew while the page did nothing else for two seconds; told with the first frame drawn afterwards.
 BUSY = """() => new Promise(done => {

@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.lab import ASK, SHOWN, before_drawing, open_notebook, wait_still
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_page")]
 
 # Sides as different as can be, so that no plane is taken for another. The last lines tell what the page should show.
 MACHINE = """\

@@ -10,6 +10,7 @@ from tests.browser.programs import WAVE, WAVE_1D
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.usefixtures("own_page")
 def test_field_is_drawn_streams_and_obeys(lab, page):
     sockets = []
     page.on("websocket", lambda socket: sockets.append(socket.url.partition("?")[0]))

@@ -31,6 +31,7 @@ def notebook_7(tmp_path_factory):
         yield address, folder
 
 
+@pytest.mark.usefixtures("own_page")
 def test_notebook_7_draws_streams_and_obeys(notebook_7, page):
     notebook = open_notebook(notebook_7, page, "seven.ipynb", WAVE, 'sim.view("u")', place="notebooks")
     notebook.wait_drawn(1, before=0)
@@ -41,6 +42,7 @@ def test_notebook_7_draws_streams_and_obeys(notebook_7, page):
     notebook.picture("field-notebook-7")
 
 
+@pytest.mark.usefixtures("own_page")
 def test_notebook_7_says_what_to_do_after_a_restart(notebook_7, page):
     notebook = open_notebook(notebook_7, page, "seven-restart.ipynb", WAVE, 'sim.view("u")', place="notebooks")
     notebook.wait_drawn(1, before=0)
@@ -49,6 +51,7 @@ def test_notebook_7_says_what_to_do_after_a_restart(notebook_7, page):
     notebook.wait_text(".swb-trouble", "Run the cell again")
 
 
+@pytest.mark.usefixtures("own_page")
 def test_reloaded_page_is_live_again(lab, page):
     notebook = open_notebook(lab, page, "reload.ipynb", WAVE, 'sim.run(7); sim.view("u")')
     notebook.wait_drawn(1, before=0)
@@ -97,6 +100,7 @@ def executed(tmp_path_factory):
     return path
 
 
+@pytest.mark.usefixtures("own_page")
 def test_exported_page_shows_the_picture_offline(executed, page):
     command = [sys.executable, "-m", "nbconvert", "--to", "html", str(executed)]
     subprocess.run(command, check=True, capture_output=True)
@@ -176,6 +180,7 @@ def amd_address(tmp_path):
         server.shutdown()
 
 
+@pytest.mark.usefixtures("own_page")
 def test_amd_module_draws_in_a_page_of_requirejs_as_vs_code_has(amd_address, page):
     page.goto(amd_address)
     page.wait_for_function("window.model || window.errors.length")
@@ -191,6 +196,7 @@ def test_amd_module_draws_in_a_page_of_requirejs_as_vs_code_has(amd_address, pag
     page.screenshot(path=str(ARTEFACTS / "field-amd.png"))
 
 
+@pytest.mark.usefixtures("own_page")
 def test_saved_notebook_in_notebook_7_shows_the_picture(notebook_7, executed, page):
     address, folder = notebook_7
     (folder / "saved.ipynb").write_text(executed.read_text())

@@ -79,6 +79,7 @@ def test_graph_is_readable(lab, page, theme, width):
     notebook.theme("Light")
 
 
+@pytest.mark.usefixtures("own_page")
 def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
     notebook = open_notebook(lab, page, "survive.ipynb", SETUP)
     wait_graph(page)

@@ -75,6 +75,7 @@ def exported(tmp_path_factory):
     return path.with_suffix(".html").as_uri()
 
 
+@pytest.mark.usefixtures("own_page")
 @pytest.mark.parametrize(("theme", "width"), [("light", 480), ("dark", 1100)])
 def test_exported_page_has_every_part_in_a_fold(exported, page, theme, width):
     page.set_viewport_size({"width": width, "height": 1150})

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.lab import HAS_KERNEL, PATIENCE, TOKEN, NotebookPage, write_notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_page")]
 
 CELLS = (
     "import workbench as wb\nhello = wb.trace('u = field(\"u\")\\ny = u * u\\nu.next = y + y', name='hello')",

@@ -41,6 +41,7 @@ def run_all(lab, page, name):
     return notebook
 
 
+@pytest.mark.usefixtures("own_page")
 def test_after_run_all_the_lesson_is_there_to_be_double_clicked(whole_lab, page):
     notebook = run_all(whole_lab, page, "02-manifest-or-delayed.ipynb")
     lesson = page.locator(".swb-view").last
@@ -160,6 +161,7 @@ def test_each_key_does_what_the_course_says(lab, page, theme, width):
     notebook.theme("Light")
 
 
+@pytest.mark.usefixtures("own_page")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [480, 1400])
 def test_choices_are_copied_as_hints(lab, page, theme, width):

@@ -89,6 +89,7 @@ def test_a_narrow_table_keeps_its_heads_and_its_meaning(lab, page):
     assert cells.count() == len(heads) - 1
 
 
+@pytest.mark.usefixtures("own_page")
 @pytest.mark.parametrize(("theme", "width"), [("light", 480), ("dark", 480), ("light", 1200)])
 def test_a_table_without_its_kernel_process_does_not_scroll(page, tmp_path, theme, width):
     summary = summarise_plan(hydro.machine(dim=2).plan(), extents=(512, 512), figures=ESTIMATE)
@@ -123,6 +124,7 @@ u = field("u")
 u.next = u[+1] - a_value_without_a_name"""
 
 
+@pytest.mark.usefixtures("own_page")
 def test_texts_of_notebooks_that_use_the_workbench_break_between_words(lab, page):
     notebook = open_notebook(lab, page, "narrow-words.ipynb", "%load_ext workbench", LONG, MISREAD)
     notebook.wait_idle()

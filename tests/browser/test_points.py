@@ -50,6 +50,7 @@ def hover(page, column, row):
     page.mouse.move(box["x"] + (column + 0.5) / 512 * box["width"], box["y"] + (row + 0.5) / 512 * box["height"])
 
 
+@pytest.mark.usefixtures("own_page")
 @pytest.mark.parametrize("way", WAYS)
 def test_points_are_drawn_hovered_probed_and_coloured_anew(page, request, way):
     server, drawers = WAYS[way]

@@ -28,6 +28,7 @@ def tried(page):
     return int(status(page).partition(" tried")[0].rpartition(" ")[2])
 
 
+@pytest.mark.usefixtures("own_page")
 def test_points_arrive_pause_reload_resume_and_the_winner_is_taken(lab, page):
     notebook = open_notebook(lab, page, "study.ipynb", MACHINE, STUDY)
     page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)

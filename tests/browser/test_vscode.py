@@ -8,7 +8,7 @@ from tests.browser.programs import WAVE
 from tests.browser.vscode import VsCodePage, build_halves, install_shared
 from tests.kit.cells import HELLO
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("own_page")]
 
 MACHINE = f'import numpy as np\nimport workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")'
 

@@ -1,7 +1,7 @@
 """Operations of plans of functions of arrays: never more than the cheaper of storing all values and of storing none.
 
-Each loop is counted by walking through its formulas, with a hundred elements along all axes: operations by their
-weights in additions of f64, a byte of an array that is read or written as two.
+Each loop is counted by walking through its formulas: operations by their weights in additions of f64, a byte of an
+array that is read or written as two. The widest loops have equally many cells, others a hundredth for each axis less.
 """
 
 import numpy as np

@@ -17,7 +17,12 @@ def wait_graph(page):
 
 def place_on_page(page, node):
     """Where a node of the opened hello graph is drawn."""
-    layout = lay_out_graph(summarise_graph(trace(HELLO, name="hello").plan(), (1 << 20,)))
+    return place_in_graph(page, trace(HELLO, name="hello").plan(), (1 << 20,), node)
+
+
+def place_in_graph(page, plan, extents, node):
+    """Where a node of the opened graph of a plan is drawn, once it is still."""
+    layout = lay_out_graph(summarise_graph(plan, extents))
     x, y = layout.node_place(node)
     left, top, right, bottom = layout.frame
     box = page.locator(".swb-pane canvas").first.bounding_box()

@@ -4,12 +4,24 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.graph_page import SETUP, place_on_page, wait_graph
+from tests.browser.graph_page import SETUP, place_in_graph, place_on_page, wait_graph
 from tests.browser.lab import PATIENCE, NotebookPage, open_notebook, trust, wait_still, write_notebook
 from tests.browser.programs import WAVE_1D
 from workbench.views.graph.layout import LETTER
 
 pytestmark = pytest.mark.browser
+
+FAR = """import numpy as np
+import workbench as wb
+
+@wb.collective
+def far(x, y):
+    distance = np.sqrt(x * x + y * y)
+    return np.sum(distance), np.max(distance)
+
+points = np.linspace(0.0, 9.0, 1000)
+machine = far.machine(points, points)
+"""
 
 
 def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
@@ -52,6 +64,31 @@ def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
     notebook.wait_text(".swb-pane-status", "y = density * density")
     page.get_by_label("Compare").select_option("all Delayed")
     notebook.wait_text(".swb-pane-status", "all Delayed: hello: 1 sub-kernel")
+
+
+def test_a_click_stores_an_array_of_a_function_and_keeps_its_bits(lab, page):
+    """Two folds in one loop; where the array between is stored, two loops. Then the next cell calls both programs."""
+    call = (
+        "before, after = (each(x=points, y=points) for each in (machine, view.inspection.machine))\n"
+        'print("equal:", *(before[name].tobytes() == after[name].tobytes() for name in before))'
+    )
+    address, folder = lab
+    write_notebook(folder / "arrays.ipynb", f"{FAR}\nview = machine.view()\nview", call)
+    notebook = NotebookPage(page, address, "arrays.ipynb")
+    notebook.run(0)
+    wait_graph(page)
+    notebook.wait_text(".swb-pane-status", "far: 1 sub-kernel;")
+    scope = {}
+    exec(FAR, scope)
+    place = place_in_graph(page, scope["machine"].plan(), (1000,), 5)
+    page.mouse.click(*place)
+    notebook.wait_text(".swb-pane-status", "distance = ")
+    page.mouse.dblclick(*place)
+    notebook.wait_text(".swb-pane-status", "now: far: 2 sub-kernels")
+    wait_still(page)
+    notebook.picture("graph-of-arrays-flipped")
+    notebook.run(1)
+    page.locator(".jp-OutputArea-output").filter(has_text="equal: True True").wait_for()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

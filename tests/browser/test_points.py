@@ -87,10 +87,12 @@ def test_points_are_drawn_hovered_probed_and_coloured_anew(page, request, way):
     style = page.locator(".swb-probe").evaluate("node => [parseFloat(node.style.left), parseFloat(node.style.bottom)]")
     assert style == pytest.approx([(column + 0.5) / 5.12, (511.5 - row) / 5.12], abs=1e-3)
 
-    page.get_by_label("value", exact=True).select_option("m")
+    for label, choice in (("value", "m"), ("colours", "cividis")):
+        frames = notebook.drawn()
+        page.get_by_label(label, exact=True).select_option(choice)
+        notebook.wait_drawn(1, before=frames)
     notebook.wait_text(".swb-bar-name", "m (Msun)")
     notebook.wait_text(".swb-title", "x of disc")
-    page.get_by_label("colours").select_option("cividis")
     agree(page)
 
 

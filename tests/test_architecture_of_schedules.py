@@ -106,7 +106,7 @@ def test_only_schedules_know_schedules():
                 found.append(f"{name}:{line}: {what}")
     print(f"{len(MODULES)} files looked at; {len(used)} of them or of their rooms know a schedule")
     assert not found, f"ask the value of the schedule (planning/schedules/table): {found}"
-    assert used == {key: words for key, (words, _) in ALLOWED.items()}  # no allowance that nobody needs
+    assert used == {key: words for key, (words, _) in ALLOWED.items()}  # no allowance that is not used
 
 
 def test_the_words_of_choices_are_those_of_the_table():
@@ -114,7 +114,7 @@ def test_the_words_of_choices_are_those_of_the_table():
 
 
 def test_each_value_is_in_the_table():
-    """A module of planning/schedules that makes a Schedule has it there; one that nobody looks up never runs."""
+    """A module of planning/schedules that makes a Schedule has it there; one outside of it never runs."""
     made = set()
     for path in sorted((ROOT / PLACE).glob("*.py")):
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:

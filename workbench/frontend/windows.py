@@ -25,7 +25,7 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     xs: an array, or a tuple of arrays, for which f takes one window each. boundary: the rule outside the array,
     "outflow", "periodic", "reflect", "mirror", constant(value) or another rule of fields, one for all axes or a tuple
     with one for each, which may be a pair of both sides. Without a rule a read outside is an error at the call. Any
-    offset may be read; a computed array is stored first. Along an axis that None made, as in x[None], lies one element.
+    offset may be read; a computed array is stored first. An axis that None made, as in x[None], has one element.
     """
     trace = current_trace("windows")
     if not callable(f):

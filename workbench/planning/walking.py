@@ -101,7 +101,7 @@ class Walking:
         this = [] if loop is None else [listed(loop, self.dim)]
         found: set[int] = set()
         for i, axes in enumerate(self.axes):
-            loops = next(filter(None, ([o for o in some if set(axes) <= set(o)] for some in (this, widest))), [])
+            loops = [own for own in this if set(axes) <= set(own)] or [own for own in widest if set(axes) <= set(own)]
             if axes and not any(own[-1] in axes for own in loops):
                 found.add(i)
         return frozenset(found)

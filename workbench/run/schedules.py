@@ -72,7 +72,7 @@ def _in_stages(
 
 
 def sized(choices: Choices, extents: tuple[int, ...]) -> Choices:
-    """Return choices with what their schedule takes from the grid before there is a plan, where nobody says it."""
+    """Return choices with the sizes that their schedule takes from the grid alone; sizes that are given stay."""
     tiling = choices.plan.tiling
     told = schedule_named(tiling.schedule).told(tiling, extents)
     return choices if told is tiling else replace(choices, plan=replace(choices.plan, tiling=told))

@@ -25,7 +25,7 @@ from workbench.planning.schedules.tower_table import tower_table_lines
 from workbench.planning.towered import Towers, values_of_a_thread
 
 THREADS, MOST_THREADS = 256, 1024
-"""Of a tower where nobody says how long the last axis is, and of any block."""
+"""Of a tower where the length of the last axis is not known, and of any block."""
 
 _SHARED_BYTES = 48 << 10  # of a block, on every device
 _REGISTER_BYTES = 4 * 112  # of a thread that values of a tower may take; the rest are indices and temporaries
@@ -84,7 +84,7 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
 
 
 def _told(choices: TilingChoices, extents: Extents) -> TilingChoices:
-    """With as many threads a tower as the last axis has cells, where nobody says."""
+    """With as many threads a tower as the last axis has cells, if none are given."""
     if choices.column_threads or not extents:
         return choices
     return replace(choices, column_threads=threads_for(extents[-1]))

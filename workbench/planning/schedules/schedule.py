@@ -1,6 +1,6 @@
 """Schedule: one way in which steps follow each other, as a value that says all that other rooms ask of it.
 
-`workbench.planning.schedules.table` has them all. Nobody else knows one by its name but those who write its code.
+`workbench.planning.schedules.table` has them all. Other rooms know none by its name, except what generates its code.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ def locality_lines(
 ) -> tuple[str, ...]:
     """Return the locality table of a plan whose steps run in tiles, and what is expected; nothing for other plans.
 
-    threads: 0 for all. figures: of this machine if None; without measured ones nothing is expected. Nothing is of
-    towers, which run on devices.
+    threads: 0 for all. figures: of this machine if None; without measured ones no rate is expected. Of towers,
+    which run on devices, no rate is expected either.
     """
     kernel, choices, host = plan.main, plan.choices.plan.tiling, tile_host(threads)
     return tuple(schedule_of(kernel).expected(kernel, extents, choices, host, lambda: figures or host_figures()))

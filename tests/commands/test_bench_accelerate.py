@@ -344,3 +344,12 @@ def test_a_process_that_fails_is_named():
     broken = replace(row_of("dot_product"), name="nothing")
     with pytest.raises(RunError, match="a process that calls nothing ended with 1"):
         list(first_calls((broken,), 1, 1))
+
+
+@pytest.mark.parametrize("given", [0, 1])
+def test_first_calls_take_the_threads_that_are_given_or_leave_them_to_the_program(monkeypatch, tmp_path, given):
+    asked = []
+    monkeypatch.setattr(command, "first_calls", lambda rows, threads, processes: asked.append(threads) or ())
+    request = command.AccelerateRequest(("first_calls",), threads=given, rounds=1, report=tmp_path / "report.html")
+    command.run_table(request, lambda line: None)
+    assert asked == [given]

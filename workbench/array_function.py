@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from workbench.backends.registry import row_of
+from workbench.backends.registry import REFERENCE, SHOWN, backend_names, row_of, select_backend
 from workbench.backends.teams import check_threads
-from workbench.errors import FieldError, TraceError
+from workbench.errors import BackendError, FieldError, TraceError
 from workbench.forking import forkable_lock
 from workbench.frontend.called import CALL_KEYWORDS
 from workbench.frontend.captured import OF_FUNCTIONS, warn_of_changed_names
@@ -29,6 +29,7 @@ from workbench.frontend.collective import (
     trace_collective,
     value_names,
 )
+from workbench.frontend.foreign import Foreign
 from workbench.frontend.structures import Structure, names_of, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
@@ -37,7 +38,8 @@ from workbench.machine import Machine, make_machine
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
-from workbench.run.prepared import Prepared, check_only, extents_of, steps_of, value_at
+from workbench.run.lengths import check_only, extents_of, paths_of, shapes_of
+from workbench.run.prepared import Prepared, steps_of
 from workbench.run.sequences import PreparedSequence
 
 _KEPT = 8
@@ -82,7 +84,7 @@ class Collective:
             if each.name in CALL_KEYWORDS:
                 raise TraceError(f"{each.name!r} is a keyword of the call", advice="Choose another name.")
         self._count = len(self._signature.parameters)
-        self._traced: dict[tuple[object, ...], _Traced] = {}
+        self._traced: dict[tuple[str, tuple[object, ...]], _Traced] = {}  # "": with fallbacks alone
         self._prepared: OrderedDict[tuple[object, ...], Prepared | PreparedSequence] = OrderedDict()
         self._lock = forkable_lock()
         update_wrapper(self, function)
@@ -129,12 +131,13 @@ class Collective:
         return self.machines(*arguments, **options)[0]
 
     def machines(self, *arguments: object, **options: object) -> tuple[Machine, ...]:
-        """The machines that run one after the other; more than one where lengths become known in between.
+        """The machines that run one after the other; more than one where lengths become known or natives are called.
 
-        What x[x > 0] selects is an argument of the second one. Each is planned, drawn and inspected for itself.
+        What x[x > 0] selects, or a native returns, is an argument of the second one. Each is planned, drawn and
+        inspected for itself.
         """
         given = tuple(map(_readable, self._bound(arguments, options)))
-        return self._trace(given).machines
+        return self._trace(given, self._options.backend).machines
 
     def close(self) -> None:
         """Free the memory that waits for the next call; programs stay."""
@@ -149,7 +152,7 @@ class Collective:
         raise TraceError(f"{self.name} is a method, but takes arrays alone", advice="Define it outside the class.")
 
     def __repr__(self) -> str:
-        count = len(self._traced)
+        count = sum(not backend for backend, _ in self._traced)
         return f"<collective {self.name}{self._signature}: traced for {count} combination{'s' * (count != 1)} of types>"
 
     def _bound(self, arguments: tuple[object, ...], options: dict[str, object]) -> tuple[object, ...]:
@@ -165,23 +168,32 @@ class Collective:
         of_module = self._function.__globals__
         return ChainMap(closure_of(self._function), of_module) if self._function.__closure__ else of_module
 
-    def _trace(self, arguments: tuple[object, ...]) -> _Traced:
-        """The program for arguments of these ranks and types, traced at the first call of them."""
+    def _trace(self, arguments: tuple[object, ...], backend: str) -> _Traced:
+        """The programs for arguments of these ranks and types, traced at the first call of them.
+
+        Where functions with natives for this backend are called, they are traced once more, around these.
+        """
         names = tuple(self._signature.parameters)
         kinds = tuple(_kind(name, value) for name, value in zip(names, arguments, strict=True))
-        found = self._traced.get(kinds)
+        found = self._traced_for("", names, kinds)
+        natives = found.sequence.natives
+        own = select_backend(backend).name if natives else ""
+        return self._traced_for(own, names, kinds) if own in natives else found
+
+    def _traced_for(self, backend: str, names: tuple[str, ...], kinds: tuple[Kind, ...]) -> _Traced:
+        """The programs with the natives of a backend; with none for ""."""
+        found = self._traced.get((backend, kinds))
         if found is None:
-            sequence = trace_collective(
-                self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self.dtype
-            )
+            given = dict(zip(names, kinds, strict=True))
+            sequence = trace_collective(self._function, given, name=self.name, dtype=self.dtype, backend=backend)
             machines = (make_machine(each.traced, "", self._surroundings()) for each in sequence.programs)
-            found = self._traced.setdefault(kinds, _Traced(sequence, tuple(machines)))
+            found = self._traced.setdefault((backend, kinds), _Traced(sequence, tuple(machines)))
         return found
 
     def _prepare(self, key: _Key, arguments: tuple[object, ...], asked: _Options) -> Prepared | PreparedSequence:
         """What calls like this one share, planned and compiled."""
         check_threads(asked.threads)
-        traced = self._trace(arguments)
+        traced = self._trace(arguments, asked.backend)
         made: Prepared | PreparedSequence
         if traced.sequence.is_plain:
             made = self._program(traced, 0, arguments, asked, {})
@@ -207,9 +219,8 @@ class Collective:
         """
         function, machine = traced.sequence.programs[number], traced.machines[number]
         names = (*self._signature.parameters, *value_names(traced.sequence))
-        paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
-        values = {leaf: value_at(arguments, path) for leaf, path in paths.items()}
-        shapes = {leaf: (int(v),) if leaf in function.counted else np.shape(v) for leaf, v in values.items()}
+        paths = paths_of(function, names)
+        shapes = shapes_of(function, paths, arguments)
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
         check_only(function.only, shapes)
         choices = given_choices(machine.choices, asked.choices)
@@ -256,6 +267,28 @@ def collective(
         return Collective(given, name or called, dtype, backend, threads)
 
     return decorate if function is None else decorate(function)
+
+
+def foreign(native: Callable[..., Any], fallback: Callable[..., Any], *, backend: str = SHOWN) -> Foreign:
+    """A function that another library computes: `solve = wb.foreign(np.linalg.solve, eliminated)`.
+
+    It is called in functions under `@wb.collective`, with arrays, numbers and constants by position. fallback: the same
+    in the words of such functions, or a foreign function itself; it says what the results mean, their types and their
+    shapes, and runs on all backends but one. backend: the one on which the native is called, between two programs: with
+    arrays of NumPy that it only reads, on a GPU with those of CuPy. It returns fresh arrays of the fallback's types
+    and shapes. What no result of the function needs is not called. Raises FieldError for what is no function,
+    BackendError for a backend that calls none.
+    """
+    for what, given in (("native", native), ("fallback", fallback)):
+        if not callable(given):
+            raise FieldError(f"the {what} of a foreign function is {given!r}", advice="Give a function.")
+    if row_of(backend).name == REFERENCE:
+        others = ", ".join(name for name in backend_names() if name != REFERENCE)
+        raise BackendError(
+            f"{REFERENCE!r} calls no natives: it runs fallbacks, which say what results mean",
+            advice=f"Use one of: {others}.",
+        )
+    return Foreign(native, fallback, backend, row_of(backend).device != row_of(SHOWN).device)
 
 
 def _key(value: object) -> object:

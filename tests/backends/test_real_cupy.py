@@ -87,7 +87,7 @@ def test_names_of_the_stand_in_are_those_of_cupy(kind, real, cupy):
 
 def test_names_of_the_modules(cupy):
     assert not {name for name in vars(FAKE.cuda) if not hasattr(cupy.cuda, name)}
-    for name in ("empty", "zeros", "asnumpy", "get_default_memory_pool"):
+    for name in ("empty", "zeros", "asarray", "asnumpy", "get_default_memory_pool"):
         assert callable(getattr(cupy, name))
     assert callable(cupy.lib.stride_tricks.as_strided)
 

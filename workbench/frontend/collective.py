@@ -6,11 +6,9 @@ what else it is given is known while it is traced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import FunctionType
-
-import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
@@ -25,17 +23,17 @@ from workbench.frontend.axis_table import (
 )
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
+from workbench.frontend.foreign_calls import ForeignCall
 from workbench.frontend.lowering import make_graph
-from workbench.frontend.positions import FunctionPositions, order_of
-from workbench.frontend.promotion import constant, number_type
+from workbench.frontend.positions import FunctionPositions
 from workbench.frontend.readings import Access, Reading
+from workbench.frontend.returned import Rebuild, Result, store_results
 from workbench.frontend.selections import Selected
 from workbench.frontend.sequences import Known, Part, parts_of, zero_of
-from workbench.frontend.structures import names_of, rebuilt, stands_for_fields, structured
-from workbench.frontend.trace import Term, Trace
-from workbench.frontend.value import Value, operand
+from workbench.frontend.structures import names_of, rebuilt
+from workbench.frontend.trace import Trace
 from workbench.frontend.whole_powers import whole_power
-from workbench.graph import GLOBAL, Graph, Load, Static, StorageType
+from workbench.graph import GLOBAL, Graph, Static, StorageType
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +74,15 @@ Kind = ArrayKind | NumberKind | StaticKind | TupleKind
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One returned array: its static, and for each of its axes the static's axis, None for one of one element."""
+class TracedCall:
+    """A native that is called before a program. given: the leaves of its arguments, or constants of the trace.
 
-    static: str
-    axes: tuple[int | None, ...]
+    made: the names of the values that it returns, their types, and the lengths of their axes.
+    """
 
-
-Rebuild = Callable[[Sequence[object]], object]
-"""From the results, in order, to what the function returns."""
+    call: ForeignCall
+    given: tuple[str | StaticKind, ...]
+    made: tuple[tuple[str, StorageType, tuple[AnyOrigin, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,8 @@ class TracedFunction:
 
     In a sequence a program has further arguments, what those before it have made (`value_names`). counted: the leaves
     that are lengths. finds: the numbers of selected elements that it counts. cuts: of arrays that it makes and that
-    have more elements than are selected, the numbers that say how many are. Both go by the names of values.
+    have more elements than are selected, the numbers that say how many are. Both go by the names of values. calls: of
+    natives, before it runs.
     """
 
     traced: Traced
@@ -121,6 +120,7 @@ class TracedFunction:
     counted: frozenset[str] = frozenset()
     finds: tuple[str, ...] = ()
     cuts: tuple[tuple[str, str], ...] = ()
+    calls: tuple[TracedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +128,19 @@ class TracedSequence:
     """The programs of a function, run one after the other because lengths become known between them; or only one.
 
     returned: the values that `rebuild` makes the function's results of, and whether they are selected elements, which
-    lie in a larger array. Of one program that selects nothing they are its results.
+    lie in a larger array. Of one program that selects nothing they are its results. natives: the backends for which
+    functions that it calls have a native.
     """
 
     programs: tuple[TracedFunction, ...]
     returned: tuple[tuple[str, bool], ...]
     rebuild: Rebuild
+    natives: frozenset[str]
 
     @property
     def is_plain(self) -> bool:
         """Whether it is one program, whose results are those of the function."""
-        return len(self.programs) == 1 and not self.programs[0].cuts
+        return len(self.programs) == 1 and not self.programs[0].cuts and not self.programs[0].calls
 
 
 def value_name(number: int, static: str) -> str:
@@ -147,8 +149,12 @@ def value_name(number: int, static: str) -> str:
 
 
 def value_names(sequence: TracedSequence) -> tuple[str, ...]:
-    """What all programs make, in order: further arguments of those that come later."""
-    return tuple(value_name(n, each.static) for n, program in enumerate(sequence.programs) for each in program.results)
+    """What natives and programs make, in order: further arguments of those that come later."""
+    names: list[str] = []
+    for number, program in enumerate(sequence.programs):
+        names += [name for each in program.calls for name, *_ in each.made]
+        names += [value_name(number, each.static) for each in program.results]
+    return tuple(names)
 
 
 @dataclass(slots=True)
@@ -164,8 +170,13 @@ class _Body:
     rebuild: Rebuild
 
 
-def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedSequence:
-    """Trace the function for arguments of these kinds. Raises TraceError whose line is the user's."""
+def trace_collective(
+    function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object, backend: str = ""
+) -> TracedSequence:
+    """Trace the function for arguments of these kinds. Raises TraceError whose line is the user's.
+
+    backend: whose natives are called in the place of what they compute; of "" none.
+    """
     table = AxisTable()
     ended: list[_Body] = []
 
@@ -174,11 +185,12 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
         table.is_stale = False
         trace.whole_power = whole_power
         positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
+        positions.foreign.backend = backend
         leaves: _Leaves = {}
         given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
         results: list[Result | Selected] = []
         try:
-            rebuild = _store(positions, defined(**given), "result", results)
+            rebuild = store_results(positions, defined(**given), "result", results)
         except Exception as error:
             if table.is_stale:  # it may be wrong because of that
                 raise AxesMetError from error
@@ -187,8 +199,8 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
             raise AxesMetError
         if not results:
             raise TraceError(f"{name} returns no array", advice="Return what it computes from its arrays.")
-        stored = [each for each in results if isinstance(each, Result)]
-        as_made = {each.static for each in stored if each.axes == tuple(range(trace.statics[each.static].space.rank))}
+        kept = [each for each in results if isinstance(each, Result)]
+        as_made = {each.static for each in kept if each.axes == tuple(range(trace.statics[each.static].space.rank))}
         parts, known = parts_of(positions, as_made, [each.name for each in results if isinstance(each, Selected)])
         graphs: list[Graph] = []
         for number in reversed(range(len(parts))):  # of the first one the graph is made when the trace has ended
@@ -228,7 +240,7 @@ def _sequence(body: _Body, traced: Traced) -> TracedSequence:
         for each in body.returned
         for name in [each.static if isinstance(each, Result) else each.name]
     )
-    return TracedSequence(tuple(programs), returned, body.rebuild)
+    return TracedSequence(tuple(programs), returned, body.rebuild, frozenset(body.positions.foreign.natives))
 
 
 def _traced(body: _Body, number: int, graph: Graph, traced: Traced) -> Traced:
@@ -249,19 +261,22 @@ def _part_text(body: _Body, number: int) -> str:
         lengths = {table.length_of(axis) for axis in here.space.axes}
         named = [f"{a.name}, the length of {o}" for a, o in axes if verb == "finds" or table.length_of(a) in lengths]
         said += f"; {verb} {' and '.join(named)}" if named else ""
-    return said
+    return said + "".join(f"; reads what {each.name} returns in line {each.line}" for each in here.calls)
 
 
 def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) -> TracedFunction:
     part, table, graph = body.parts[number], body.positions.table, traced.graph
     before = [name for each in body.parts[:number] for name in each.main.stores]
     paths: _Leaves = {name: (value_name(home[name], name),) for name in before}
+    called = [call for each in body.parts[: number + 1] for call in each.calls]
+    paths |= {result.name: (_NATIVE.format(result.name),) for call in called for result in call.results}
     counted = frozenset(name for each in body.parts[:number] for name in each.lengths)
     kernels = {name for kernel in graph.kernels for name, _ in kernel.loads()}
     read = {static.name for static in graph.statics if static.name in kernels}
-    selections = body.positions.selections
+    shown = {name: each.text for name, each in body.positions.selections.items()}
+    shown |= {result.name: call.text for call in called for result in call.results}
     readings = [
-        replace(each, shown=selections[each.argument].text) if each.argument in selections else each
+        replace(each, shown=shown.get(each.argument, ""))
         for each in body.positions.readings.values()
         if each.static in read
     ]
@@ -283,9 +298,10 @@ def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) 
     ]
     by_name = {each.static: each for each in body.returned if isinstance(each, Result)}
     results = [
-        by_name.get(name) or Result(name, tuple(range(part.statics[name].space.rank))) for name in part.main.stores
+        by_name.get(name) or Result(name, part.orders.get(name, tuple(range(part.statics[name].space.rank))))
+        for name in part.main.stores
     ]
-    is_alone = len(body.parts) == 1 and not part.selections
+    is_alone = len(body.parts) == 1 and not part.selections and not part.calls
     own = {name: value_name(number, name) for name in part.main.stores}
     return TracedFunction(
         traced,
@@ -300,10 +316,18 @@ def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) 
         counted,
         tuple(own[name] for name in part.lengths),
         tuple((own[each.name], value_name(home[each.length.name], each.length.name)) for each in part.selections),
+        tuple(_call(table, each) for each in part.calls),
     )
 
 
+def _call(table: AxisTable, call: ForeignCall) -> TracedCall:
+    given = tuple(StaticKind(each.constant, None) if each.term is None else each.name for each in call.arguments)
+    made = ((_NATIVE.format(each.name), each.type, tuple(map(table.origin, each.axes))) for each in call.results)
+    return TracedCall(call, given, tuple(made))
+
+
 _Leaves = dict[str, tuple[str, *tuple[int, ...]]]
+_NATIVE = "native:{}"  # what a result of a native is called among the arguments of programs; no argument is
 
 
 def _argument(
@@ -329,64 +353,6 @@ def _argument(
             leaves[name] = path
             lengths = [positions.table.length(Origin(name, number)) for number in range(rank)]
             return positions.wrap(positions.argument(name, type_, lengths))
-
-
-def _store(positions: FunctionPositions, value: object, name: str, results: list[Result | Selected]) -> Rebuild:
-    """Declare what is returned as results of the graph; the answer puts them together again."""
-    if isinstance(value, Mapping):
-        parts = {key: _store(positions, part, f"{name}_{key}", results) for key, part in value.items()}
-        return lambda found: {key: rebuild(found) for key, rebuild in parts.items()}
-    if isinstance(value, tuple | list):
-        items = [_store(positions, part, f"{name}{place}", results) for place, part in enumerate(value)]
-        if stands_for_fields(value):
-            return lambda found: structured(value, [rebuild(found) for rebuild in items])
-        return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
-    if is_dataclass(value) and not isinstance(value, type | Value):
-        names = [each.name for each in fields(value) if each.init]
-        items = [_store(positions, getattr(value, each), f"{name}_{each}", results) for each in names]
-        return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
-    if value is None or isinstance(value, str):
-        return lambda found: value
-    if not isinstance(value, Value | bool | int | float):
-        what, advice = (
-            f"{type(value).__name__}, which is no array",
-            "Return arrays, numbers, or a tuple or mapping of them.",
-        )
-        if isinstance(value, np.ndarray):
-            what = f"an array of NumPy (shape {value.shape}), which was made while the function was traced"
-            advice = "Return what is computed of the arguments; generate(shape, f) makes an array of indices."
-        raise TraceError(f"{positions.trace.name} returns {what}", advice=advice)
-    place = len(results)
-    selection = _selected(positions, value)
-    results.append(_result(positions.trace, value, name) if selection is None else selection)
-    return lambda found: found[place]
-
-
-def _selected(positions: FunctionPositions, value: object) -> Selected | None:
-    """The selection whose elements are returned as they are, if they are."""
-    given = operand(value)
-    if not isinstance(given, Term) or not isinstance(given.node.instruction, Load):
-        return None
-    reading = positions.readings.get(given.node.instruction.name)
-    is_whole = reading is not None and not any(reading.cuts) and not reading.shape
-    if reading is None or not is_whole or order_of(given) != given.space.axes:
-        return None
-    return positions.selections.get(reading.argument)
-
-
-def _result(trace: Trace, value: object, name: str) -> Result:
-    given = operand(value)
-    if not isinstance(given, Term):
-        given = constant(trace, given, number_type(trace, given), GLOBAL)
-    named = [each for each in given.node.names if each not in trace.statics]
-    static = next(reversed(named), name if name not in trace.statics else f"{name}_")
-    role = "field" if given.is_local else "scalar"
-    zero = 0.0 if given.type.is_record else given.type.numpy.type(0).item()
-    default = None if given.is_local else zero
-    trace.declare(Static(static, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
-    trace.store(static, given)
-    own = given.space.axes
-    return Result(static, tuple(None if axis is None else own.index(axis) for axis in order_of(given)))
 
 
 def _length(table: AxisTable, number: int, is_known: Callable[[AnyOrigin], bool]) -> Length:

@@ -25,6 +25,7 @@ from workbench.frontend.axis_table import (
 )
 from workbench.frontend.computed_lengths import computed_origin
 from workbench.frontend.equal_ranks import need_equal_ranks, of_rank
+from workbench.frontend.foreign_calls import ForeignCalls
 from workbench.frontend.formulas import contains
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.readings import Access, Order, Reading
@@ -64,6 +65,7 @@ class FunctionPositions:
     readings: dict[str, Reading] = field(default_factory=dict)
     accesses: set[Access] = field(default_factory=set)
     selections: dict[str, Selected] = field(default_factory=dict)  # by the names of what later programs read
+    foreign: ForeignCalls = field(default_factory=ForeignCalls)
     _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
     _renamed: int = 0  # values made along other axes since lengths were joined
 
@@ -284,9 +286,7 @@ class FunctionPositions:
         """
         numbers = own_positions(term, axis, "fold")
         if not in_any_order and len(numbers) == len(order_of(term)):
-            one = self.table.axis(self.table.length(Origin("", 1)))
-            self.widen(one)
-            space = Space(tuple(sorted({*term.space.axes, one}, key=self.table.place)))
+            space = Space(tuple(sorted({*term.space.axes, self.only()}, key=self.table.place)))
             term = spread(term, space).in_order(term.order)
         return self.fold(operator, term, numbers)
 

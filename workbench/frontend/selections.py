@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.frontend.axis_table import (
     AnyOrigin,
+    AxisTable,
     ComputedOrigin,
     CutOrigin,
     LeastOrigin,
@@ -17,6 +18,7 @@ from workbench.frontend.axis_table import (
     SumOrigin,
 )
 from workbench.frontend.trace import Term
+from workbench.graph import Axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class Selected:
     count: Term
     length: SelectedOrigin
     text: str
+
+
+def origins_of(table: AxisTable, axis: Axis) -> tuple[AnyOrigin, ...]:
+    """Where the length of an axis comes from: all of the lengths that were found to be one."""
+    root = table.length_of(axis)
+    return tuple(origin for number, origin in enumerate(table.origins) if table.root(number) == root)
 
 
 def selected_in(origin: AnyOrigin) -> Iterator[SelectedOrigin]:

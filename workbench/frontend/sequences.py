@@ -1,20 +1,22 @@
 """Sequences: a function of arrays that selects elements is several programs, between which lengths become known.
 
 A value belongs to the first program in which all that it is made of is known: what no selected array enters to the
-first one, what is made of arrays that this one selects to the second one, and so on. All are cut out of one trace. What
+first one, what is made of arrays that this one selects to the second one, and so on. Natives of foreign functions are
+called between programs too: their results belong behind what they are given. All are cut out of one trace. What
 a program needs of those before it is kept there if it costs more to compute than to read, and else computed again of
 the arguments; so is what only a branch needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.frontend.axis_table import AnyOrigin
+from workbench.frontend.foreign_calls import ForeignCall
 from workbench.frontend.keeping import is_expensive, is_worth_keeping
 from workbench.frontend.positions import FunctionPositions
-from workbench.frontend.selections import Selected, selected_in
+from workbench.frontend.selections import Selected, origins_of, selected_in
 from workbench.frontend.trace import KernelState, Term, Trace
 from workbench.graph import GLOBAL, Axis, Load, LoadSize, Loop, Space, Span, Static, StorageType, While
 from workbench.graph.instructions import traits_of
@@ -29,7 +31,8 @@ class Part:
     """One program of a sequence: its kernel, the loops before it, and what it is given of the programs before.
 
     kept: by the node of a value of an earlier program the static that has it here and there. statics, space: of its
-    graph. selections: those whose elements it finds. lengths: the numbers of selected elements that it counts.
+    graph. selections: those whose elements it finds. lengths: the numbers of selected elements that it counts. calls:
+    of natives, before it runs. orders: of what it stores for natives the axes by position (`ForeignArgument.order`).
     """
 
     main: KernelState
@@ -39,6 +42,8 @@ class Part:
     space: Space = GLOBAL
     selections: list[Selected] = field(default_factory=list)
     lengths: dict[str, Selected] = field(default_factory=dict)
+    calls: list[ForeignCall] = field(default_factory=list)
+    orders: dict[str, tuple[int | None, ...]] = field(default_factory=dict)
 
     @property
     def states(self) -> list[KernelState]:
@@ -53,13 +58,13 @@ Known = Callable[[AnyOrigin], "int | None"]
 def parts_of(
     positions: FunctionPositions, as_made: Collection[str], returned: Collection[str]
 ) -> tuple[list[Part], Known]:
-    """The programs of a traced function, in order, and when lengths are known. Without selections it is one program.
+    """The programs of a traced function, in order, and when lengths are known; one if nothing becomes known in between.
 
     as_made: the results that are returned with their axes in the program's order. returned: names of selections that
     are results.
     """
     trace = positions.trace
-    if not positions.selections:
+    if not positions.selections and not positions.foreign.calls:
         whole = Part(trace.kernel, trace.loops)
         _use(trace, whole, {})
         return [whole], lambda _: 0
@@ -81,6 +86,7 @@ class _Division:
         self._used: dict[str, Selected] = {name: positions.selections[name] for name in returned}
         self._counted: dict[str, Selected] = {each.length.name: each for each in self._used.values()}
         self._turning: set[int] = set()  # the families that run
+        self._called: dict[str, ForeignCall] = {}  # those whose results are used, by the name of the first one
         self._found = self._closure()
         self._levels, self._family_levels = dict[int, int](), dict.fromkeys(self._turning, 0)
         while True:  # a loop is in the program of the last value that it needs, and all that it carries with it
@@ -128,6 +134,9 @@ class _Division:
                 self._used[selection.name] = selection
                 self._counted[selection.length.name] = selection
                 waiting += [selection.elements.index, selection.count.index]
+            elif (call := self._call(name)) is not None:
+                self._called[call.results[0].name] = call
+                waiting += [each.term.index for each in call.arguments if each.term is not None]
             elif name in self._home and self._home[name] not in self._turning:
                 self._turning.add(self._home[name])
                 waiting += self._roots_of(self._home[name])
@@ -137,6 +146,11 @@ class _Division:
         reading = self._positions.readings.get(static)
         return None if reading is None else self._positions.selections.get(reading.argument)
 
+    def _call(self, static: str) -> ForeignCall | None:
+        """The call of a native whose result is read."""
+        reading = self._positions.readings.get(static)
+        return self._positions.foreign.of(static if reading is None else reading.argument)
+
     def _axes(self, index: int) -> Iterable[Axis]:
         node = self._pool.node(index)
         if isinstance(node.instruction, LoadSize):
@@ -145,12 +159,9 @@ class _Division:
         return node.space.axes if node.space is not None else ()
 
     def _origins(self, axis: Axis) -> tuple[AnyOrigin, ...]:
-        """Where the length of an axis comes from: all of the lengths that were found to be one."""
+        """See `origins_of`."""
         if axis not in self._members:
-            table = self._positions.table
-            root = table.length_of(axis)
-            numbers = (number for number in range(len(table.origins)) if table.root(number) == root)
-            self._members[axis] = tuple(table.origins[number] for number in numbers)
+            self._members[axis] = origins_of(self._positions.table, axis)
         return self._members[axis]
 
     def _unknown(self, axis: Axis) -> list[Selected]:
@@ -181,14 +192,24 @@ class _Division:
             selection = self._selection(name)
             if selection is not None:
                 level = max(made[selection.elements.index], made[selection.count.index]) + 1
+            elif (call := self._call(name)) is not None:
+                level = self._call_level(call)
             elif name in self._home:
                 level = self._family_levels[self._home[name]]
-            for axis in self._axes(index):
-                known = [each for origin in self._origins(axis) if (each := self.known_in(origin)) is not None]
-                level = max(level, min(known, default=0))
-            made[index] = level
+            made[index] = max([level, *map(self._known_along, self._axes(index))])
         self._levels = before
         return made
+
+    def _known_along(self, axis: Axis) -> int:
+        """The first program that knows the length of an axis."""
+        known = [each for origin in self._origins(axis) if (each := self.known_in(origin)) is not None]
+        return min(known, default=0)
+
+    def _call_level(self, call: ForeignCall) -> int:
+        """The program before which a native is called: after those that store what it is given."""
+        given = [(each.term.index, each.is_whole) for each in call.arguments if each.term is not None]
+        ready = [self._levels[index] + (not is_whole) for index, is_whole in given]
+        return max([0, *ready, *(self._known_along(axis) for each in call.results for axis in each.axes)])
 
     def parts(self, as_made: Collection[str]) -> list[Part]:
         """The programs, each with what it stores: its results, what it selects, and what later ones need."""
@@ -208,6 +229,7 @@ class _Division:
             part = parts[levels[selection.count.index]]
             part.lengths[name] = selection
             part.main.stores[name] = (selection.count, Span(selection.length.line))
+        self._store_for_calls(parts)
         for number in sorted(self._turning):
             parts[self._family_levels[number]].loops += self._families[number]
         shared = {
@@ -224,7 +246,21 @@ class _Division:
                 parts[number].kept[index] = shared[level, index]
         for part in parts:
             _use(trace, part, {name: self._found_static(name, *stored) for name, stored in part.main.stores.items()})
+            if part.space.is_global and (
+                part.calls or len(parts) > 1
+            ):  # numbers of natives alone: it runs along one element
+                part.space = Space((self._positions.only(),))
         return parts
+
+    def _store_for_calls(self, parts: Sequence[Part]) -> None:
+        """Give each native to the program before which it is called, and what it is given to those that make it."""
+        for call in self._called.values():
+            parts[self._call_level(call)].calls.append(call)
+            for each in call.arguments:
+                if each.term is not None and not each.is_whole:
+                    part = parts[self._levels[each.term.index]]
+                    part.main.stores[each.name] = (each.term, Span(call.line))
+                    part.orders[each.name] = each.order
 
     def _crossing(self, part: Part, number: int) -> list[int]:
         """The values of earlier programs that a program is given."""

@@ -10,43 +10,28 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
-from workbench.errors import FieldError, OutsideError, RunError, ShapeError, TurnsError
+from workbench.errors import FieldError, OutsideError, RunError, TurnsError
 from workbench.frontend.axis_table import (
-    AnyOrigin,
-    CutOrigin,
     LeastOrigin,
-    Meeting,
-    OnlyElement,
-    Origin,
-    ProductOrigin,
     View,
     extent_of,
     slice_of,
 )
-from workbench.frontend.collective import Length, Result, TracedFunction
+from workbench.frontend.collective import TracedFunction
 from workbench.frontend.readings import Reading, told
+from workbench.frontend.returned import Result
 from workbench.graph import Graph, Join, Static
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
 from workbench.run.arrays import device_array, to_host
+from workbench.run.lengths import Path, value_at
 from workbench.run.one_call import MAIN, OneCall, open_call, step_of
 from workbench.run.room import register
 from workbench.run.values import fit
 
 _KEPT = 2
 """Instances that wait for the next call: one, and one more where threads call at the same time."""
-
-
-Path = tuple[int, ...]
-
-
-def value_at(arguments: Sequence[object], path: Path) -> Any:  # noqa: ANN401  # an array, or a number
-    """The value at a place among arguments, some of which are tuples."""
-    found: Any = arguments
-    for step in path:
-        found = found[step]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,70 +275,6 @@ def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python
             advice=f"Give a float, {name}=float(...), or a smaller number.",
         )
     return value
-
-
-def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The extent of each axis of the program. ShapeError where arrays that meet have other lengths.
-
-    shapes: of the arrays that were given, by the names of their leaves.
-    """
-    extents = []
-    for length in lengths:
-        extent = extent_of(length.origin, shapes)
-        for other, meeting in length.equal:
-            found = extent_of(other, shapes)
-            if found != extent:
-                raise _unequal((length.origin, extent), (other, found), meeting, shapes)
-        extents.append(extent)
-    return tuple(extents)
-
-
-def check_only(only: Sequence[OnlyElement], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise ShapeError where a slice of one element has none, but what it met has some."""
-    for each in only:
-        if extent_of(each.cut, shapes) == 0 != extent_of(each.other, shapes):
-            raise _unequal((each.cut, 0), (Origin("", 1), 1), each.meeting, shapes)
-
-
-def _unequal(
-    first: tuple[AnyOrigin, int],
-    second: tuple[AnyOrigin, int],
-    meeting: Meeting,
-    shapes: Mapping[str, tuple[int, ...]],
-) -> ShapeError:
-    """The error for lengths that differ, also where an element beyond an end is wanted."""
-    place = f"line {meeting.line}, {meeting.text}"
-    if isinstance(first[0], ProductOrigin):
-        return ShapeError(
-            f"an array of shape {_shape(first[0], shapes)} has {first[1]} elements, but "
-            f"{_shape(second[0], shapes)} needs {second[1]}",
-            advice=f"Give a shape of as many elements in {place}.",
-        )
-    for (cut, extent), (other, _) in ((first, second), (second, first)):
-        if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0 and isinstance(cut.cut[0], int | None):
-            return ShapeError(
-                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0] or 0}",
-                advice=f"It is read in {place}.",
-            )
-    for (one, _), (other, extent) in ((first, second), (second, first)):
-        if one == Origin("", 1):
-            return ShapeError(
-                f"{other} has {extent} elements, where one is needed",
-                advice=f"Look at {place}. An axis that None makes, as in x[None], meets any length.",
-            )
-    advice = f"They are combined in {place}: give arrays of one length."
-    for one, extent in (first, second):
-        if extent == 1 and isinstance(one, Origin):
-            part = f"{one.argument}[{':, ' * one.number}:1]"
-            advice = f"They are combined in {place}: write {part}, which has one element and meets any length."
-    return ShapeError(
-        f"{second[0]} has {second[1]} element{'s' * (second[1] != 1)}, {first[0]} has {first[1]}", advice=advice
-    )
-
-
-def _shape(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    assert isinstance(origin, ProductOrigin)
-    return tuple(extent_of(each, shapes) for each in origin.of)
 
 
 def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:

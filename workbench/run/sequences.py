@@ -1,7 +1,8 @@
 """Sequences: the programs of one function, run one after the other, as lengths become known between them.
 
 What a program makes for later ones stays where it is: on the host they work on these arrays, on a GPU they never leave
-it. Between two programs a number is read for each condition, and the arrays of what it selected are cut to it.
+it. Between two programs a number is read for each condition, and the arrays of what it selected are cut to it; natives
+of foreign functions are called with arrays of earlier programs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from workbench.forking import forkable_lock
 from workbench.frontend.collective import TracedFunction, TracedSequence
 from workbench.run.arrays import to_host
+from workbench.run.foreign import PreparedNative
 from workbench.run.prepared import Prepared
 
 _KEPT = 4
@@ -45,6 +47,8 @@ class PreparedSequence:
         values: list[Any] = list(arguments)
         lengths: tuple[int, ...] = ()
         for number, step in enumerate(self._steps):
+            for native in step.natives:
+                values += native.run(values)
             prepared = step.known.get(lengths)
             if prepared is None:
                 prepared = self._prepared(number, lengths, values)
@@ -75,9 +79,10 @@ class PreparedSequence:
 class _Step:
     """One program: the places of the lengths that it finds, and of the arrays that are cut with their lengths.
 
-    known: it, prepared for the lengths that were found before it.
+    natives: called before it. known: it, prepared for the lengths that were found before it.
     """
 
+    natives: tuple[PreparedNative, ...]
     finds: tuple[int, ...]
     cuts: tuple[tuple[int, int], ...]
     known: OrderedDict[tuple[int, ...], Prepared]
@@ -85,7 +90,8 @@ class _Step:
 
 def _step(program: TracedFunction, names: Sequence[str]) -> _Step:
     cuts = tuple((names.index(elements), names.index(length)) for elements, length in program.cuts)
-    return _Step(tuple(map(names.index, program.finds)), cuts, OrderedDict())
+    natives = tuple(PreparedNative(each, program, names) for each in program.calls)
+    return _Step(natives, tuple(map(names.index, program.finds)), cuts, OrderedDict())
 
 
 def _given(value: Any, on_device: bool, is_part: bool) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy

@@ -25,3 +25,14 @@ def test_a_bound_is_a_line_beyond_shorter_bars():
     ends = [float(e.get("x")) + float(e.get("width")) for e in svg.findall("s:rect", NAMESPACE)]
     assert ends[1] < x < ends[0]
     assert "bound" in [e.text for e in svg.iter()]
+
+
+def test_long_labels_have_room():
+    """Each letter takes 0.6 of its size here, as in DejaVu Sans, which is a wide one."""
+    longest = "workbench, auto (diamond)"
+    svg = ElementTree.fromstring(bar_plot((*BARS, Bar(longest, 2.0, 1.0, 3.0, "2 Gcell/s")), "rates"))
+    (label,) = (e for e in svg.findall("s:text", NAMESPACE) if e.text == longest)
+    assert float(label.get("x")) > 0.6 * 13 * len(longest)
+    bars = svg.findall("s:rect", NAMESPACE)
+    assert {float(e.get("x")) for e in bars} == {float(label.get("x")) + 10}
+    assert max(float(e.get("x")) + float(e.get("width")) for e in bars) < 640 - 100

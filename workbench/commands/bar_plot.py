@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDTH, _ROW, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 30, 172, 118, 22, 8
+from workbench.views.drawing.line_plot import letters_width
+
+_WIDTH, _ROW, _RIGHT, _TOP, _BOTTOM = 640, 30, 118, 22, 8
+_SIZE, _GAP = 13, 10  # of letters, and between a label and its bar
 _OURS, _OTHERS, _BOUND = "#1a6fb5", "#8d949d", "#d1661a"
 
 
@@ -25,23 +28,25 @@ class Bar:
 def bar_plot(bars: Sequence[Bar], title: str, *, bound: float = 0.0, bound_label: str = "") -> str:
     """An <svg> element with the bars from above down; values are at least 0. bound: a dashed line there, 0 for none."""
     height = _TOP + _ROW * len(bars) + _BOTTOM
+    left = max(172, _GAP + max(letters_width(bar.label, _SIZE) for bar in bars))
     longest = max([bound, *(bar.high for bar in bars)]) or 1.0
 
     def across(value: float) -> float:
-        return _LEFT + value / longest * (_WIDTH - _LEFT - _RIGHT)
+        return left + value / longest * (_WIDTH - left - _RIGHT)
 
     parts = [
         f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title, quote=True)}" '
-        'xmlns="http://www.w3.org/2000/svg" font-family="system-ui, DejaVu Sans, sans-serif" font-size="13" '
+        'xmlns="http://www.w3.org/2000/svg" font-family="system-ui, DejaVu Sans, sans-serif" '
+        f'font-size="{_SIZE}" '
         'fill="currentColor">'
     ]
     for number, bar in enumerate(bars):
         top = _TOP + _ROW * number
         middle = top + _ROW / 2
         low, high = across(bar.low), across(bar.high)
-        parts.append(f'<text x="{_LEFT - 10}" y="{middle + 4:.1f}" text-anchor="end">{escape(bar.label)}</text>')
+        parts.append(f'<text x="{left - _GAP:g}" y="{middle + 4:.1f}" text-anchor="end">{escape(bar.label)}</text>')
         parts.append(
-            f'<rect x="{_LEFT}" y="{top + 6}" width="{max(across(bar.value) - _LEFT, 1.5):.1f}" height="{_ROW - 12}" '
+            f'<rect x="{left:g}" y="{top + 6}" width="{max(across(bar.value) - left, 1.5):.1f}" height="{_ROW - 12}" '
             f'rx="2" fill="{_OURS if bar.ours else _OTHERS}"/>'
         )
         parts.append(

@@ -89,3 +89,12 @@ def test_curves_on_each_other_are_all_seen():
 def test_an_axis_within_one_power_of_ten_has_ticks():
     svg = line_plot([Curve("a", [16, 32], [8e-2, 1.1e-2])], "cells", "error", logarithmic=True, doublings=True)
     assert {"0.02", "0.05"} <= {e.text for e in ElementTree.fromstring(svg).iter()}
+
+
+def test_long_labels_of_a_legend_have_room():
+    longest = "workbench, auto (diamond)"
+    svg = ElementTree.fromstring(line_plot([Curve(longest, [0, 1], [0, 2]), Curve("b", [0, 1], [0, 1])], "x", "y"))
+    (label,) = (e for e in svg.iter() if e.text == longest)
+    assert float(label.get("x")) + 0.6 * 12 * len(longest) < 640
+    (frame,) = svg.findall("s:rect", NAMESPACE)
+    assert float(frame.get("x")) + float(frame.get("width")) < float(label.get("x"))

@@ -9,7 +9,7 @@ from html import escape
 
 _WIDTH, _HEIGHT = 640, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 14, 14, 46
-_LEGEND = 172  # to the right of the frame, where there are several curves
+_LEGEND, _SIGN = 172, 48  # to the right of the frame, where there are several curves; of it the lines and gaps
 # Told apart also by people who see fewer colours: no two that share one share a dash.
 _COLOURS = ("#1a6fb5", "#d1661a", "#2e8b57", "#8d4bb0", "#7d828a", "#c2386b", "#1296a6", "#8f7a1d")
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 2", "12 4", "5 2 1 2", "3 6")
@@ -43,7 +43,8 @@ def line_plot(
     ticks = _decimal_ticks if logarithmic else _ticks
     x_low, x_high = scale([float(x) for curve in curves for x in curve.x])
     y_low, y_high = scale([float(y) for curve in curves for y in curve.y])
-    right = _WIDTH - (_LEGEND if len(curves) > 1 else _RIGHT)
+    legend = max(_LEGEND, _SIGN + max(letters_width(curve.label) for curve in curves))
+    right = _WIDTH - (legend if len(curves) > 1 else _RIGHT)
     bent: Callable[[float], float] = math.log if logarithmic else float
 
     def across(x: float) -> float:
@@ -89,6 +90,11 @@ def line_plot(
                 parts.append(f'<circle cx="{right + 21}" cy="{height - 4}" r="4" fill="{colour}"/>')
             parts.append(f'<text x="{right + 38}" y="{height}">{escape(curve.label)}</text>')
     return "".join([*parts, "</svg>"])
+
+
+def letters_width(text: str, size: float = 12.0) -> float:
+    """Pixels that a text takes in the letters of a reader's system; those of wide ones are 0.62 of their size."""
+    return 0.62 * size * len(text)
 
 
 def colour_of(number: int) -> str:

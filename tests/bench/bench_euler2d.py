@@ -218,12 +218,12 @@ def fixed_step_machine(hint, dtype_name):
             cell.field("energy", boundary="periodic"),
         )
         start = hydro.Conserved(density, momentum, energy)
-        gas = hydro.State.of(start, gamma)
+        gas = hydro.GasState.of(start, gamma)
         for part in [gas.volume, gas.sound_speed, gas.pressure]:
             store("primitives", part, cell.rolling)
         middle = advance(start, gas, hydro.constant, hydro.hllc, [0.5 * ratio] * 2, store)
         middle = middle.map(lambda u: store("stage", u))
-        halfway = hydro.State.of(middle, gamma).map(lambda u: store("primitives", u))
+        halfway = hydro.GasState.of(middle, gamma).map(lambda u: store("primitives", u))
         end = advance(start, halfway, hydro.minmod, hydro.hllc, [1.0 * ratio] * 2, store)
         density.next, momentum.next, energy.next = end
 

@@ -326,7 +326,7 @@ TABLES = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=list(TABLES))
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=[])
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     for name in arguments.tables or TABLES:

@@ -15,6 +15,7 @@ from types import CodeType, FrameType, TracebackType
 
 from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.graph import Span
+from workbench.python_text import parse
 
 NAME_HOOK, TICK_HOOK, ITERATION_HOOK = "__stencil_name__", "__stencil_tick__", "__stencil_iterate__"
 
@@ -184,7 +185,7 @@ def _characters(text: str, column: int) -> int:
 def parse_source(source: CellText) -> ast.Module:
     """Parse the cell so that its nodes carry the user's line numbers. Raises TraceError with the line of the fault."""
     try:
-        tree = ast.parse("\n".join(source.lines) + "\n", source.filename)
+        tree = parse("\n".join(source.lines) + "\n", source.filename)
     except SyntaxError as error:
         line = (error.lineno or 1) - 1 + source.first_line
         line = min(line, source.first_line + max(len(source.lines) - 1, 0))
@@ -207,7 +208,7 @@ def parse_source(source: CellText) -> ast.Module:
 def parse_again(source: CellText) -> ast.Module | None:
     """The tree of a text that Python has read before; None if it was no Python, as cells with magics."""
     try:
-        return ast.parse("\n".join(source.lines), source.filename)
+        return parse("\n".join(source.lines), source.filename)
     except SyntaxError:
         return None
 

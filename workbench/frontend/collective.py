@@ -75,13 +75,13 @@ Kind = ArrayKind | NumberKind | StaticKind | TupleKind
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """A native that is called before a program. given: the leaves of its arguments, or constants of the trace.
+    """A native that is called before a program. given: leaves of its arguments, lengths, or constants of the trace.
 
     made: the names of the values that it returns, their types, and the lengths of their axes.
     """
 
     call: ForeignCall
-    given: tuple[str | StaticKind, ...]
+    given: tuple[str | AnyOrigin | StaticKind, ...]
     made: tuple[tuple[str, StorageType, tuple[AnyOrigin, ...]], ...]
 
 
@@ -321,7 +321,10 @@ def _program(body: _Body, number: int, home: Mapping[str, int], traced: Traced) 
 
 
 def _call(table: AxisTable, call: ForeignCall) -> TracedCall:
-    given = tuple(StaticKind(each.constant, None) if each.term is None else each.name for each in call.arguments)
+    given = tuple(
+        each.name if each.term is not None else each.length or StaticKind(each.constant, None)
+        for each in call.arguments
+    )
     made = ((_NATIVE.format(each.name), each.type, tuple(map(table.origin, each.axes))) for each in call.results)
     return TracedCall(call, given, tuple(made))
 

@@ -118,13 +118,16 @@ def _check_lengths(positions: FunctionPositions, result: Term, selected: set[str
 
 
 def _argument(positions: FunctionPositions, value: object, name: str, text: str) -> ForeignArgument:
-    """What the native is given for an argument: an array of the call as it is, or one that a program stores."""
+    """What the native is given for an argument: an array of the call as it is, one that a program stores, a length."""
     made = operand(value) if isinstance(value, Value) else None
     if not isinstance(made, Term):
         if isinstance(value, tuple | list) and any(isinstance(each, Value) for each in value):
             raise TraceError(f"{text}: a {type(value).__name__} of arrays", advice="Give each array by itself.")
         return ForeignArgument(None, constant=value)
     _check_type(made, text)
+    length = None if made.is_local else positions.computed(made)
+    if length is not None:
+        return ForeignArgument(None, length=length)
     own, order = made.space.axes, order_of(made)
     whole = _whole(positions, made)
     name = whole or _free(positions, name)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.frontend.axis_table import AnyOrigin
 from workbench.frontend.trace import Term
 from workbench.graph import Axis, StorageType
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignArgument:
-    """What a native is given: a value of the function, or a constant of the trace (term None).
+    """What a native is given: a value of the function, or without a term a length of arrays or a constant of the trace.
 
     name: of the argument of the function that it is, whole and as it is (`is_whole`), or under which a program stores
     it. order: the place of each of its axes among those of the stored array, None for one of one element.
@@ -22,6 +23,7 @@ class ForeignArgument:
     name: str = ""
     is_whole: bool = False
     order: tuple[int | None, ...] = ()
+    length: AnyOrigin | None = None
     constant: object = None
 
 

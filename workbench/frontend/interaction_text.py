@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from workbench.errors import StencilError, TraceError
 from workbench.frontend.cell_text import CellText
 from workbench.graph import Span
+from workbench.python_text import parse
 
 PAIRS, FACES = ("LMEM", "BMEM", "RMEM"), ("FLUX", "GM1", "GM2", "GP1", "GP2")
 REALS = {"REAL4": "f32", "REAL8": "f64", "REAL16": "dd"}
@@ -164,7 +165,7 @@ def _assign(text: InteractionText, statement: str, start: int, found: re.Match[s
     source, name = text.source, found[1]
     line, column = _place(source, start + found.end())
     try:
-        value = ast.parse(f"({statement[found.end() :]}\n)", mode="eval").body
+        value = parse(f"({statement[found.end() :]}\n)", mode="eval").body
     except SyntaxError as error:
         raise _fault(source, start, statement, f"the value of {name} is no formula: {error.msg}",
                      "Write a formula, and a semicolon at the end.") from None  # fmt: skip

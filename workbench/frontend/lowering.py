@@ -25,6 +25,7 @@ from workbench.graph import (
 )
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import axis_name
+from workbench.python_text import parse
 
 
 def make_graph(trace: Trace) -> Graph:
@@ -55,7 +56,7 @@ def _refuse_other_value(trace: Trace) -> None:
     """Raise TraceError if a line such as `u = u + 1` gives the name of a field or scalar to another value."""
     source = trace.source
     try:
-        tree = ast.parse(textwrap.dedent("\n".join(source.lines)))
+        tree = parse(textwrap.dedent("\n".join(source.lines)))
     except SyntaxError:  # a function in the middle of something
         return
     for node in ast.walk(tree):

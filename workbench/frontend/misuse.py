@@ -17,6 +17,7 @@ from workbench.frontend.cell_text import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 from workbench.graph import OPERATORS
 from workbench.graph.spaces import NamedExtent
+from workbench.python_text import parse
 
 _PACKAGE = str(Path(__file__).resolve().parent)
 _INSTEAD_OF_BUILTIN = {"max": "maximum(a, b)", "min": "minimum(a, b)", "any": "reduce_any(u)", "all": "reduce_all(u)"}
@@ -299,7 +300,7 @@ def signed_subscript(text: str) -> ast.Subscript | None:
     if "+" not in text:
         return None
     try:
-        found = ast.parse(text.strip(), mode="eval").body
+        found = parse(text.strip(), mode="eval").body
     except SyntaxError:  # shortened
         return None
     if not isinstance(found, ast.Subscript):

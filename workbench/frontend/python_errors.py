@@ -11,6 +11,7 @@ from workbench.errors import TraceError
 from workbench.frontend.array_misuse import UFUNCS
 from workbench.frontend.total import counted
 from workbench.frontend.words import find_word
+from workbench.python_text import parse
 
 _ARGUMENTS = re.compile(r"(?P<name>[\w<>]+)\(\) (takes|missing|got an unexpected keyword|got multiple values)")
 _NAMES = re.compile(
@@ -70,7 +71,7 @@ def _no_call(text: str, tensor: bool) -> TraceError:
     """The error for u(1) and c(a + b)."""
     call = None
     with contextlib.suppress(SyntaxError):
-        call = ast.parse(text.strip(), mode="eval").body
+        call = parse(text.strip(), mode="eval").body
     if not isinstance(call, ast.Call):
         return TraceError(
             "a traced value stands where a function is needed",

@@ -125,22 +125,25 @@ class _Division:
             node = self._pool.node(index)
             waiting += node.operands
             for axis in self._axes(index):
-                for length in self._unknown(axis):
-                    self._counted[length.length.name] = length
-                    waiting.append(length.count.index)
+                waiting += map(self._count, self._unknown(axis))
             name = node.instruction.name if isinstance(node.instruction, Load) else ""
             selection = self._selection(name)
             if selection is not None:
                 self._used[selection.name] = selection
-                self._counted[selection.length.name] = selection
-                waiting += [selection.elements.index, selection.count.index]
+                waiting += [selection.elements.index, self._count(selection)]
             elif (call := self._call(name)) is not None:
                 self._called[call.results[0].name] = call
                 waiting += [each.term.index for each in call.arguments if each.term is not None]
+                waiting += [self._count(length) for each in call.arguments for length in self._selected(each.length)]
             elif name in self._home and self._home[name] not in self._turning:
                 self._turning.add(self._home[name])
                 waiting += self._roots_of(self._home[name])
         return sorted(found)
+
+    def _count(self, selection: Selected) -> int:
+        """The node that counts the selected elements, of which the number is needed from now on."""
+        self._counted[selection.length.name] = selection
+        return selection.count.index
 
     def _selection(self, static: str) -> Selected | None:
         reading = self._positions.readings.get(static)
@@ -166,7 +169,11 @@ class _Division:
 
     def _unknown(self, axis: Axis) -> list[Selected]:
         """The selections whose numbers of elements say the length of an axis, or must equal it."""
-        lengths = (each for origin in self._origins(axis) for each in selected_in(origin))
+        return [each for origin in self._origins(axis) for each in self._selected(origin)]
+
+    def _selected(self, origin: AnyOrigin | None) -> list[Selected]:
+        """The selections whose numbers of elements a length is made of."""
+        lengths = () if origin is None else selected_in(origin)
         return [self._lengths[each.name] for each in lengths if each.name in self._lengths]
 
     def known_in(self, origin: AnyOrigin) -> int | None:
@@ -209,6 +216,7 @@ class _Division:
         """The program before which a native is called: after those that store what it is given."""
         given = [(each.term.index, each.is_whole) for each in call.arguments if each.term is not None]
         ready = [self._levels[index] + (not is_whole) for index, is_whole in given]
+        ready += [self.known_in(each.length) or 0 for each in call.arguments if each.length is not None]
         return max([0, *ready, *(self._known_along(axis) for each in call.results for axis in each.axes)])
 
     def parts(self, as_made: Collection[str]) -> list[Part]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.errors import RunError
-from workbench.frontend.axis_table import extent_of
-from workbench.frontend.collective import TracedCall, TracedFunction
+from workbench.frontend.axis_table import AnyOrigin, extent_of
+from workbench.frontend.collective import StaticKind, TracedCall, TracedFunction
 from workbench.graph import StorageType
 from workbench.run.arrays import device_array, lies_on_device, to_host
-from workbench.run.lengths import Path, extents_of, paths_of, shapes_of, value_at
+from workbench.run.lengths import extents_of, paths_of, shapes_of, value_at
 
 
 class PreparedNative:
@@ -22,7 +22,7 @@ class PreparedNative:
         """`program`: before which it is called. names: of the arguments, and behind them of all that is made."""
         self._call, self._made, self._program = traced.call, traced.made, program
         self._paths = paths_of(program, names)
-        self._given = [each if isinstance(each, str) else (each.value,) for each in traced.given]
+        self._given = traced.given
 
     def run(self, values: Sequence[object]) -> list[Any]:
         """What the native returns for these values: arrays, dense and of the types and shapes of the fallback.
@@ -32,7 +32,7 @@ class PreparedNative:
         """
         call, shapes = self._call, shapes_of(self._program, self._paths, values)
         extents_of((*self._program.lengths, *self._program.sizes), shapes)
-        given = [each[0] if isinstance(each, tuple) else self._argument(each, values) for each in self._given]
+        given = [self._argument(each, values, shapes) for each in self._given]
         try:
             found = call.native(*given)
         except Exception as error:
@@ -45,9 +45,14 @@ class PreparedNative:
         wanted = [(type_, tuple(extent_of(each, shapes) for each in lengths)) for _, type_, lengths in self._made]
         return [self._result(part, *each) for part, each in zip(parts, wanted, strict=True)]
 
-    def _argument(self, leaf: str, values: Sequence[object]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy, or a number
-        path: Path = self._paths[leaf]
-        value = value_at(values, path)
+    def _argument(
+        self, given: str | AnyOrigin | StaticKind, values: Sequence[object], shapes: Mapping[str, tuple[int, ...]]
+    ) -> Any:  # noqa: ANN401  # an array of NumPy or of CuPy, a number, or a constant
+        if isinstance(given, StaticKind):
+            return given.value
+        if not isinstance(given, str):
+            return extent_of(given, shapes)
+        leaf, value = given, value_at(values, self._paths[given])
         if not np.shape(value):
             return to_host(leaf, value)[()] if lies_on_device(value) else value
         if self._call.on_device:

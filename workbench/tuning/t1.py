@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import TuningError
+from workbench.python_text import parse
 from workbench.tuning.formats import MeasurementTable, Value
 from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 
@@ -113,7 +114,7 @@ def _parsed(expression: str) -> ast.expr:
     try:
         if len(expression) > _LONGEST:
             raise SyntaxError("it is too long")
-        return ast.parse(expression.strip(), mode="eval").body
+        return parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _wrong(f"{expression!r:.60} is no expression: {error}", "Write it as Python would.") from None
 

@@ -14,6 +14,7 @@ from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.kernel_plan import Storage
 from workbench.planning.plan import Plan
+from workbench.python_text import parse
 from workbench.views.inspection.flipping import choose_storage, storage_changes, sync_marks
 from workbench.views.inspection.selection import ValueRef, node_of
 
@@ -97,9 +98,9 @@ class _Names:
 
     def __init__(self, cell: Sequence[str]) -> None:
         try:
-            tree = ast.parse(textwrap.dedent("\n".join(cell)))
+            tree = parse(textwrap.dedent("\n".join(cell)))
         except SyntaxError:  # no text of a cell, as that of a function with its decorator
-            tree = ast.parse("")
+            tree = parse("")
         self._assigned = Counter(_assigned(tree.body))
 
     def expression(self, plan: Plan, value: ValueRef) -> str:

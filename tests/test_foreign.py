@@ -16,7 +16,7 @@ from tests.kit.fake_cupy import FakeArray, FakeCupy
 from workbench.backends import registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BackendError, FieldError, RunError, ShapeError, TraceError
-from workbench.language import branch, while_loop
+from workbench.language import branch, fold, iterate, while_loop
 
 WAYS = (("reference", 0), ("openmp", 1), ("openmp", 3), ("cuda-sim", 0))
 M = np.random.default_rng(7).integers(-9, 10, (5, 7)).astype(np.float64)
@@ -287,6 +287,18 @@ def misused():
             lambda v: branch(v.sum() > 0, lambda x: add(x, 1), lambda x: x, (v,)),
             "between two programs",
         ),
+        "in iterate": (
+            lambda v: iterate(lambda x: add(x, 1), while_=lambda x: x < 3, start=v, at_most=9),
+            "this function of iterate, repeat or a branch is part of one",
+        ),
+        "in iterate, a number": (
+            lambda v: v * iterate(lambda k: add(k, 1), while_=lambda k: k < 3, start=v.shape[0] * 0, at_most=9),
+            "this function of iterate, repeat or a branch is part of one",
+        ),
+        "in a fold": (
+            lambda v: fold(lambda p, q: add(p, q), v, identity=0.0),
+            "but a function of elements is part of one",
+        ),
         "a length of values": (lambda v: positive(v) * 2, "how long the result is depends on values"),
         "nothing": (lambda v: nothing(v, v), "the fallback returns nothing"),
         "no array": (lambda v: text(v, v), "returns a str"),
@@ -306,7 +318,7 @@ def test_it_belongs_to_functions_of_arrays():
     add = wb.foreign(np.add, lambda a, b: a + b)
     with pytest.raises(TraceError, match=r"numpy.add with a fallback is called outside of a function of arrays"):
         add(V, V)
-    with pytest.raises(TraceError, match=r"a native function in a cell"):
+    with pytest.raises(TraceError, match=r"called between two programs, but a cell is part of one"):
         wb.trace('x = array("x", "n")\noutput("y", plus(x, 1))', namespace={"plus": add})
     with pytest.raises(FieldError, match="the native of a foreign function is 3"):
         wb.foreign(3, product)

@@ -207,6 +207,10 @@ def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_e
             lambda x: language.branch(x.sum() > 0, lambda v: (v * v[v > 0].sum(),), lambda v: (v,), (x,)),
             "becomes known between two programs",
         ),
+        (
+            lambda x: language.iterate(lambda v: v + x[v > 0].sum(), while_=lambda v: v < 3, start=x, at_most=9),
+            "becomes known between two programs, and this function of iterate, repeat or a branch is part of one",
+        ),
         (lambda x: x[x[:, None] > 0], "a condition of 2 axes on an array of 1"),
         (lambda x: x[(x > 0).sum() > 1], "a condition of 0 axes on an array of 1"),
         (lambda x: np.nonzero(x.sum()), "a number has no places"),

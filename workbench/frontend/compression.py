@@ -6,6 +6,7 @@ is computed of it is in a later program (`frontend.sequences`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,8 +15,8 @@ from workbench.frontend.axis_table import SelectedOrigin
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.regions import last_sent
-from workbench.frontend.selections import Selected
-from workbench.frontend.trace import Term, Trace, current_trace
+from workbench.frontend.selections import Selected, function_inside
+from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph.types import BOOL, I64
 
@@ -67,7 +68,7 @@ def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # a Value,
     """
     trace = given.trace
     text = trace.text_here("this subscript")
-    _check_place(trace, text)
+    _check_place((given, condition), text)
     ranks = [len(order_of(term)) for term in (given, condition)] if trace.positions is not None else [0, 0]
     if ranks[0] > ranks[1] > 0:
         axes = "1 axis" if ranks[1] == 1 else f"{ranks[1]} axes"
@@ -96,12 +97,13 @@ def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # a Value,
     return Compressed(wrap(made), wrap(count))
 
 
-def _check_place(trace: Trace, text: str) -> None:
+def _check_place(terms: Sequence[Term], text: str) -> None:
     """Raise TraceError in a function that runs again and again, or only if a condition holds, inside of one program."""
-    if trace.turning is not None or trace.asking:
+    function = function_inside(terms[0].trace, terms)
+    if function:
         raise TraceError(
-            f"{text}: the length of what is selected becomes known between two programs, and this function of a "
-            "while_loop or branch is part of one",
+            f"{text}: the length of what is selected becomes known between two programs, and this function of "
+            f"{function} is part of one",
             advice="Select before or after it, or keep all elements inside: np.where(condition, x, 0).",
         )
 

@@ -15,7 +15,7 @@ from workbench.errors import TraceError
 from workbench.frontend.foreign_calls import ForeignArgument, ForeignCall, ForeignResult
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import constant, number_type
-from workbench.frontend.selections import origins_of, selected_in
+from workbench.frontend.selections import function_inside, origins_of, selected_in
 from workbench.frontend.structures import rebuilt
 from workbench.frontend.trace import Term, Trace, current_trace, is_tracing
 from workbench.frontend.value import Value, operand
@@ -51,14 +51,16 @@ class Foreign:
         trace = current_trace("foreign")
         positions, text = trace.positions, trace.text_here("this call")
         if not isinstance(positions, FunctionPositions):
+            place = "a function of elements" if trace.operator_of else "a cell"
             raise TraceError(
-                f"{text}: a native function in a cell",
+                f"{text}: a native is called between two programs, but {place} is part of one",
                 advice="Write a function of arrays, @wb.collective, which may stop for it, or call the fallback.",
             )
-        if trace.turning is not None or trace.asking:
+        given = [made for each in arguments if isinstance(each, Value) and isinstance(made := operand(each), Term)]
+        function = function_inside(trace, given)
+        if function:
             raise TraceError(
-                f"{text}: a native function is called between two programs, and this function of a while_loop or "
-                "branch is part of one",
+                f"{text}: a native is called between two programs, and this function of {function} is part of one",
                 advice="Call it before or after it, or call the fallback here.",
             )
         foreign, before = positions.foreign, set(positions.selections)
@@ -72,14 +74,14 @@ class Foreign:
         for each in results:
             _check_lengths(positions, each, selected, text)
         number = len(foreign.calls) + 1
-        given = tuple(_argument(positions, each, f"foreign{number}_{k}", text) for k, each in enumerate(arguments))
+        taken = tuple(_argument(positions, each, f"foreign{number}_{k}", text) for k, each in enumerate(arguments))
         if self.backend != foreign.backend:
             return made
         declared = [_declared(positions, each, f"foreign{number}", k) for k, each in enumerate(results)]
         kind = type(made) if isinstance(made, tuple | list) else None
         returned = tuple(result for result, _ in declared)
         foreign.calls.append(
-            ForeignCall(self.native, self.name, text, trace.here().line, self.on_device, given, returned, kind)
+            ForeignCall(self.native, self.name, text, trace.here().line, self.on_device, taken, returned, kind)
         )
         values = [positions.wrap(term) for _, term in declared]
         return values[0] if kind is None else rebuilt(kind, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.frontend.axis_table import (
@@ -17,8 +17,8 @@ from workbench.frontend.axis_table import (
     SelectedOrigin,
     SumOrigin,
 )
-from workbench.frontend.trace import Term
-from workbench.graph import Axis
+from workbench.frontend.trace import Term, Trace
+from workbench.graph import Axis, Load
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,16 @@ def origins_of(table: AxisTable, axis: Axis) -> tuple[AnyOrigin, ...]:
     """Where the length of an axis comes from: all of the lengths that were found to be one."""
     root = table.length_of(axis)
     return tuple(origin for number, origin in enumerate(table.origins) if table.root(number) == root)
+
+
+def function_inside(trace: Trace, terms: Sequence[Term]) -> str:
+    """Whose function is traced, if it runs inside of one program or its values do; "" where programs may end."""
+    if trace.turning is not None or trace.asking:
+        return "a while_loop or branch"
+    pool = trace.pool
+    made_of = map(pool.node, pool.needed(term.index for term in terms))
+    loaded = (node.instruction.name for node in made_of if isinstance(node.instruction, Load))
+    return "" if trace.stand_ins.keys().isdisjoint(loaded) else "iterate, repeat or a branch"
 
 
 def selected_in(origin: AnyOrigin) -> Iterator[SelectedOrigin]:

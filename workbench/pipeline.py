@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -24,6 +24,7 @@ from workbench.backends.registry import (
     REFERENCE,
     SHOWN,
     Selection,
+    begin_objects,
     get_backend,
     names_with_text,
     row_of,
@@ -87,8 +88,10 @@ def simplify(graph: Graph) -> Graph:
     return STAGES.simplified(graph)
 
 
-def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
+def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool, begin: Callable[[], None]) -> Plan:
     """Graph and choices -> plan, for a backend that follows chains or one that does not.
+
+    begin: called before the plan of a long program is made, which no process has kept.
 
     The last few are kept, so that views and simulations that ask for one plan share it.
 
@@ -99,8 +102,13 @@ def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
         if key in _plans:
             _plans.move_to_end(key)
             return _plans[key]
+
+    def make() -> Plan:
+        if STAGES.keeps(graph):
+            begin()
+        return plan_graph(graph, choices, follows_chains=follows_chains, allocations=_ALLOCATIONS)
+
     try:
-        make = partial(plan_graph, graph, choices, follows_chains=follows_chains, allocations=_ALLOCATIONS)
         plan = STAGES.planned(graph, choices, follows_chains, make)
     except StencilError as error:
         raise error.belonging(graph.origin)  # noqa: B904  # the same error
@@ -149,17 +157,18 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
     return program
 
 
-def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
+def plan_for(graph: Graph, choices: Choices, backend: str, begin: Callable[[], None] = lambda: None) -> Plan:
     """Plan for one backend. One that runs all launches one by one gets no chains, for which fewer arrays will do.
 
-    PlanError if it does not have the schedule; an interpreter, which follows no plan, takes any.
+    begin: called first where planning takes long. Raises PlanError if the backend does not have the schedule; an
+    interpreter, which follows no plan, takes any.
     """
     row, schedule = row_of(backend), choices.plan.tiling.schedule
     if not row.has_schedule(schedule):
         raise PlanError(
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )
-    return _plan_once(graph, choices, follows_chains=row.follows_chains)
+    return _plan_once(graph, choices, follows_chains=row.follows_chains, begin=begin)
 
 
 def plan_again(plan: Plan, choices: Choices, backend: str) -> Plan:
@@ -203,7 +212,8 @@ def compile_graph(
     selection = select_backend(backend)
     if backend == "auto" and selection.name == REFERENCE:
         _warn_of_reference(selection)
-    plan = plan_for(graph, choices, selection.name)
+    begin = partial(begin_objects, selection.name, graph.dim, choices.plan.build.compiler)
+    plan = plan_for(graph, choices, selection.name, begin)
     if steps and row_of(selection.name).reads_strided:
         plan = replace(plan, strided=strided_fields(plan, steps))
     return Compiled(plan.graph, plan, build(plan, selection), selection)

@@ -1,20 +1,25 @@
 """What marches are made of is compiled once and linked; a text that leaves the machine has all inside."""
 
 import ctypes
+import threading
+from collections import OrderedDict
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.kit.bits import assert_same_bits
+from workbench import pipeline
 from workbench.backends import march_objects
 from workbench.backends.base import MarchRequest
 from workbench.backends.build_cache import BuildCache, counters
 from workbench.backends.compile_pool import Unit, build, default_compiler
-from workbench.backends.march_objects import march_object, with_march_objects
+from workbench.backends.march_objects import begin_march_object, march_object, with_march_objects
 from workbench.backends.march_record import MarchRecord
 from workbench.backends.openmp import OpenmpBackend
-from workbench.solvers import advection, heat
+from workbench.pipeline import compile_graph
+from workbench.planning.choices import Choices
+from workbench.solvers import advection, heat, hydro
 
 MACHINES = [heat.machine(1), heat.machine(2), advection.machine(2), heat.machine(3)]
 
@@ -47,6 +52,49 @@ def test_one_object_serves_all_programs_with_as_many_axes(backend):
     assert counters().compiled == before + 2
     backend.compile(MACHINES[2].plan())
     assert counters().compiled == before + 3
+
+
+def begun():
+    """Wait for threads that compile objects."""
+    for thread in [each for each in threading.enumerate() if each.name == "march object"]:
+        thread.join()
+
+
+def test_an_object_is_compiled_while_the_thread_that_asked_goes_on(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(march_objects, "available_threads", lambda: 2)
+    compiler = default_compiler()
+    keys = [compiler.object_recipe(march_object(axes)).key for axes in (1, 2)]
+    begin_march_object(2, "")
+    begin_march_object(march_objects.MOST_AXES + 1, "")
+    begun()
+    assert [compiler.cache.find(key) is not None for key in keys] == [False, True]
+
+
+def test_one_processor_is_left_to_the_thread_that_asked(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(march_objects, "available_threads", lambda: 1)
+    begin_march_object(2, "")
+    begun()
+    assert not [*tmp_path.rglob("*.o")]
+
+
+def test_objects_are_begun_before_a_long_program_is_planned_that_no_process_has_planned(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    asked = []
+    monkeypatch.setattr(march_objects, "begin_march_object", lambda *what: asked.append(what))
+    monkeypatch.setattr(pipeline, "build", lambda plan, selection: None)
+    found = []
+    for machine, backend in (
+        (heat.machine(2), "openmp"),
+        (hydro.machine(2), "reference"),
+        *[(hydro.machine(2), "openmp")] * 2,
+    ):
+        monkeypatch.setattr(pipeline, "_plans", OrderedDict())  # as in another process
+        compile_graph(machine.graph, Choices(), backend)
+        found.append(len(asked))
+    assert found == [0, 0, 1, 1]
+    assert asked == [(2, "")]
 
 
 def test_texts_with_several_numbers_of_axes_share_a_unit(backend, monkeypatch):

@@ -107,6 +107,18 @@ def test_a_long_loop_has_company_of_fewer_lines():
     assert sorted(len(loops_of(part)[0]) for part in (first, second)) == [1, 4]
 
 
+def test_a_loop_that_combines_values_has_company_of_fewer_loops():
+    """What the headers make of an operator takes a compiler as long as a loop."""
+    combining = ["    combine_minimum();"] * 3 + ["    ;"] * 194
+    loops = [
+        [f"static STENCIL_PROCEDURE void sweep_{number}(", "    int n) {", *body, "}"]
+        for number, body in enumerate([combining, *[["    ;"] * 197] * 4])
+    ]
+    text = "\n".join(line for loop in loops for line in loop)
+    shares = [loops_of(part)[0] for part in parts_of(Source("c++", text, "march", (), (), ()), 2)]
+    assert [len(share) for share in shares if any("sweep_0" in name for name in share)] == [2]
+
+
 def test_short_texts_and_single_compilers_cut_nothing(source):
     short = render_openmp(plan_graph(heat.machine(2).graph))
     assert parts_of(short, 8) == (short.text,)

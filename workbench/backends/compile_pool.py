@@ -208,7 +208,7 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
     while cache is not None:
 
         def make(cache: BuildCache = cache) -> tuple[bytes, str]:
-            flags, objects = compiler.library_flags(unit), partial(_objects, unit, compiler, cache, cancelled)
+            flags, objects = compiler.library_flags(unit), partial(build_objects, unit, compiler, cache, cancelled)
             beside = jobs > 1 and any(cache.find(compiler.object_recipe(o).key) is None for o in unit.objects)
             return _compile(unit, compiler, recipe.key, cancelled, flags, objects, jobs, beside)
 
@@ -221,8 +221,8 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
     raise _not_loaded(unit, compiler, problem)
 
 
-def _objects(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> list[Path]:
-    """A library's objects, each from the cache or compiled now."""
+def build_objects(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> list[Path]:
+    """A library's objects, each from the cache or compiled now; threads that ask for one at once share it."""
     found = []
     for each in unit.objects:
         recipe = compiler.object_recipe(each)

@@ -60,7 +60,7 @@ class KeptStages:
 
     def simplified(self, graph: Graph) -> Graph:
         """What `simplify` makes of a graph."""
-        if graph in SIMPLIFIED or not self._keeps(graph):
+        if graph in SIMPLIFIED or not self.keeps(graph):
             return simplify(graph)
         found, is_new = self._obtain(_hash("graph", self._key_of(graph)), Graph, lambda: simplify(graph), {})
         if not is_new and is_checking():
@@ -69,7 +69,7 @@ class KeptStages:
 
     def planned(self, graph: Graph, choices: Choices, follows_chains: bool, make: Callable[[], Plan]) -> Plan:
         """The plan of a graph under choices, for a backend that follows chains or one that does not."""
-        if not self._keeps(graph):
+        if not self.keeps(graph):
             return make()
         key = _hash("plan", self._key_of(graph), _pickled((choices, follows_chains), {}))
         found, is_new = self._obtain(key, Plan, make, _parts_of(graph))
@@ -79,11 +79,12 @@ class KeptStages:
 
     def rendered(self, plan: Plan, backend: str, make: Callable[[Plan], Source]) -> Source:
         """A plan's text for a backend."""
-        if not self._keeps(plan.graph):
+        if not self.keeps(plan.graph):
             return make(plan)
         return self._obtain(_hash("text", backend, self._key_of(plan)), Source, lambda: make(plan), {})[0]
 
-    def _keeps(self, graph: Graph) -> bool:
+    def keeps(self, graph: Graph) -> bool:
+        """Whether its stages are kept: it is long."""
         return self.is_on and sum(len(kernel.nodes) for kernel in graph.kernels) >= _LEAST
 
     def _key_of(self, record: Graph | Plan) -> str:

@@ -12,7 +12,7 @@ from workbench.backends.base import Availability, Backend
 from workbench.backends.cache_folder import default_cache
 from workbench.codegen.template_store import keep_templates_in
 from workbench.errors import BackendError
-from workbench.planning.choices import TilingChoices
+from workbench.planning.choices import CompilerKind, TilingChoices
 from workbench.planning.schedules.schedule import Schedule
 from workbench.planning.schedules.table import SCHEDULES
 
@@ -29,6 +29,8 @@ class BackendRow:
     for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
     `reads_strided`: whether loops read arrays of the caller by strides of their own. `device`: what it computes on; a
     machine has one place for measurements on each.
+    `beginner`: "module:function" that begins to make what all its programs of so many axes share, by the kind of
+    compiler.
     `is_simulator`: whether it simulates another device on this one, each thread a thousand times slower, so that
     studies, checks and the demo take few cells.
     """
@@ -43,6 +45,7 @@ class BackendRow:
     follows_chains: bool = False
     reads_strided: bool = False
     device: str = "cpu"
+    beginner: str = ""
     is_simulator: bool = False
 
     @property
@@ -71,6 +74,7 @@ BACKENDS: tuple[BackendRow, ...] = (
         runs_on="threads",
         follows_chains=True,
         reads_strided=True,
+        beginner="workbench.backends.march_objects:begin_march_object",
     ),
     BackendRow(
         "cuda",
@@ -140,6 +144,13 @@ def row_of(name: str) -> BackendRow:
     raise BackendError(
         f"there is no backend {name!r}{guess}", advice=f"Use one of: {', '.join(('auto', *backend_names()))}."
     )
+
+
+def begin_objects(name: str, axes: int, kind: CompilerKind) -> None:
+    """Begin to make what all programs of so many axes on this backend share, if there is such, and go on meanwhile."""
+    module, _, function = row_of(name).beginner.partition(":")
+    if module:
+        getattr(import_module(module), function)(axes, kind)
 
 
 def availability_table() -> tuple[tuple[str, Availability], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heappop, heappush
 
 from workbench.codegen.functions import TextFunction, functions_in
@@ -14,6 +15,8 @@ LEAST_LINES = 400
 """Lines of functions for each part, at least on average: reading the headers takes a compiler as long as half."""
 _LINE_OF_STEP = 6.0
 """How long a compiler takes for a line of what calls loops, where one of a loop of n lines takes n^0.5."""
+_COMBINE, _OF_COMBINING, _MOST_COMBINING = "combine_", 700.0, 3
+"""What folds call an operator, how long what the headers make of it takes, and how often at most in one function."""
 
 
 def parts_of(source: Source, most: int) -> tuple[str, ...]:
@@ -32,10 +35,10 @@ def parts_of(source: Source, most: int) -> tuple[str, ...]:
     # The longest first, each to the part that takes least; the first part has all that is no loop.
     waiting = [(0.0, number) for number in range(1, count)]
     heappush(waiting, (_LINE_OF_STEP * sum(_length(each) for each in functions if each not in loops), 0))
-    for loop in sorted(loops, key=_length, reverse=True):
+    for loop in sorted(loops, key=partial(_effort, text), reverse=True):
         effort, number = heappop(waiting)
         shares[number].add(loop.name)
-        heappush(waiting, (effort + _effort(loop), number))
+        heappush(waiting, (effort + _effort(text, loop), number))
     return tuple(_part(text, functions, share, number == 0) for number, share in enumerate(shares))
 
 
@@ -49,9 +52,10 @@ def _length(function: TextFunction) -> int:
     return function.last - function.first + 1
 
 
-def _effort(function: TextFunction) -> float:
+def _effort(text: list[str], function: TextFunction) -> float:
     """How long a compiler takes, about: for each line of a long function longer, because more values live at once."""
-    return float(_length(function) ** 1.5)
+    combining = sum(line.count(_COMBINE) for line in text[function.first - 1 : function.last])
+    return float(_length(function) ** 1.5) + _OF_COMBINING * min(combining, _MOST_COMBINING)
 
 
 def _part(whole: list[str], functions: tuple[TextFunction, ...], own: set[str], is_first: bool) -> str:

@@ -7,7 +7,7 @@ what else it is given is known while it is traced.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import FunctionType
 
 import numpy as np
@@ -57,10 +57,10 @@ class NumberKind:
 class StaticKind:
     """An argument that is known while the function is traced: bool, str, None, or a tuple of such and of numbers.
 
-    exact: the value with its types, because True == 1 == 1.0.
+    exact: the value with its types, because True == 1 == 1.0; it alone is compared, as a data class may have no hash.
     """
 
-    value: object
+    value: object = field(compare=False)
     exact: object
 
 

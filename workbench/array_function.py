@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -295,9 +295,11 @@ def _key_of_tuple(value: tuple[Any, ...]) -> object:
         kind = value.kind  # type: ignore[attr-defined]  # by its type
     elif kind is not tuple and not hasattr(kind, "_fields"):
         return object()  # equal to nothing, as below
-    if not (value and type(value[0]) is _NDARRAY) and not _holds_array(value):
+    array, first = _NDARRAY, cast(object, value)
+    while isinstance(first, tuple) and first:
+        first = first[0]
+    if type(first) is not array and not _holds_array(value):
         return _exact(value)
-    array = _NDARRAY
     return kind, *[  # most are dense arrays: to ask for each by a call takes longer
         (part.dtype, part.shape) if type(part) is array and part.flags.c_contiguous else _key(part) for part in value
     ]

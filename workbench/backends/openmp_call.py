@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import starmap
 from math import inf
 from typing import Any
 
@@ -19,6 +20,14 @@ from workbench.graph import StorageType
 from workbench.graph.types import F64, I64
 
 _cell_of, _address_of = ctypes.c_char.from_buffer, ctypes.addressof  # found once, as each call asks for each array
+
+
+def _address_or_one(values: Any) -> int:  # noqa: ANN401  # of NumPy, or of CuPy
+    """Where a dense array lies that may be written; 1, which is no place of an element, for others."""
+    try:
+        return _address_of(_cell_of(values))
+    except (TypeError, ValueError):
+        return 1
 
 
 class PreparedPart:
@@ -56,7 +65,8 @@ class OpenmpCall(OpenmpInstance):
         self.steps = {each.name: each.step for each in plan.strided}
         self._lent: list[object] = []
         self._field_slots = {slot.field: slot.index for slot in plan.slots if slot.field}
-        self._dtypes = {s.type.name: s.type.numpy for s in plan.graph.statics}
+        self._wanted: Sequence[object] = ()  # what `made` was asked for last, and as NumPy takes it
+        self._made_of: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         self._bytes = self._globals.data.cast("B")
         doubles, integers = self._bytes.cast("d"), self._bytes.cast("q")
         for param in plan.graph.params:
@@ -72,7 +82,9 @@ class OpenmpCall(OpenmpInstance):
 
     def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Array]:
         """Fresh arrays for results."""
-        return [np.empty(shape, self._dtypes.get(type_.name) or type_.numpy) for shape, type_ in wanted]
+        if wanted is not self._wanted:
+            self._wanted, self._made_of = wanted, [(shape, type_.numpy) for shape, type_ in wanted]
+        return list(starmap(np.empty, self._made_of))
 
     def lend(self, name: str, values: Array) -> None:
         """Let the field lie in this array until the next call of `lend`."""
@@ -87,14 +99,13 @@ class OpenmpCall(OpenmpInstance):
 
     def lend_all(self, names: Iterable[str], arrays: Sequence[Any], otherwise: Callable[[str, Any], None]) -> None:
         """`lend` for many that are not empty; `otherwise` takes those that are not dense, aligned and writeable."""
-        slots, places, cell_of, address_of = self._slots, self._field_slots, _cell_of, _address_of
-        for name, values in zip(names, arrays, strict=True):
-            try:  # its buffer says so in less time than its flags
-                address = address_of(cell_of(values))
-            except (TypeError, ValueError):
-                otherwise(name, values)
-                continue
-            if address % 8:
+        try:  # their buffers say so in less time than their flags
+            addresses = list(map(_address_of, map(_cell_of, arrays)))
+        except (TypeError, ValueError):
+            addresses = list(map(_address_or_one, arrays))
+        slots, places = self._slots, self._field_slots
+        for name, values, address in zip(names, arrays, addresses, strict=True):
+            if address & 7:
                 otherwise(name, values)
             else:
                 slots[places[name]] = address

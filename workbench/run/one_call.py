@@ -124,12 +124,14 @@ class _Lending:
     ) -> None:
         self._instance = instance
         self._whole = {static.name: static for static in whole}
-        self._readers = [(s, None if s.role == "field" else instance.number(s.name)) for s in results.values()]
-        fields = [s for s in results.values() if s.role == "field"]
-        self._is_as_made = not instance.on_device and not any(s.type.parts for s in fields)
+        self._returned = tuple(results.values())
+        self._readers = [None if s.role == "field" else instance.number(s.name) for s in self._returned]
+        are_found = all(s.role == "field" or read for s, read in zip(self._returned, self._readers, strict=True))
+        self._is_as_made = are_found and not instance.on_device and not any(s.type.parts for s in self._returned)
         self._wanted = [(shape, results[name].type) for name, shape in shapes.items()]
         self._shapes = shapes
-        self._results: dict[str, Any] = {}
+        self._results: list[Any] = []  # of `shapes` in turn
+        self._places = {name: place for place, name in enumerate(shapes)}
         self._copies: dict[str, Array] = {}
         self.set = instance.write_global
 
@@ -185,17 +187,18 @@ class _Lending:
         except (MemoryError, NoRoomError):
             wanted = " and ".join(f"{type_.numpy} of shape {shape}" for shape, type_ in self._wanted)
             self._results = with_room(self._fresh, f"results, {wanted}")
-        self._instance.lend_all(self._results, [*self._results.values()], self._instance.lend)
+        self._instance.lend_all(self._shapes, self._results, self._instance.lend)
         self._instance.run()
 
-    def _fresh(self) -> dict[str, Any]:
-        return dict(zip(self._shapes, self._instance.made(self._wanted), strict=True)) if self._wanted else {}
+    def _fresh(self) -> list[Any]:
+        return self._instance.made(self._wanted) if self._wanted else []
 
     def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
         """The array that was written, fetched from a device unless it may stay there."""
         if static.role != "field":
             return np.asarray(stored(self._instance.read_global(static.name), static.type))
-        made = self._results.pop(static.name)
+        place = self._places[static.name]
+        made, self._results[place] = self._results[place], None
         if type(made) is np.ndarray and not static.type.parts:  # as on the host in most calls
             return made
         if on_device and not static.type.is_record:
@@ -205,13 +208,11 @@ class _Lending:
 
     def results(self, *, on_device: bool = False) -> list[Any]:
         """The arrays that were written, and numbers."""
-        take = self._results.pop
-        if self._is_as_made:
-            return [
-                take(static.name) if static.role == "field" else read() if read is not None else self.result(static)
-                for static, read in self._readers
-            ]
-        return [self.result(static, on_device=on_device) for static, _ in self._readers]
+        if not self._is_as_made:
+            return [self.result(static, on_device=on_device) for static in self._returned]
+        made, self._results = self._results, []
+        take = iter(made).__next__
+        return [take() if read is None else read() for read in self._readers]
 
     def close(self) -> None:
         """Free the memory."""

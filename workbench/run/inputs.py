@@ -37,11 +37,13 @@ def values_at(paths: Sequence[Path]) -> Callable[[Sequence[object]], list[Any]]:
     def values(arguments: Sequence[object]) -> list[Any]:
         taken: list[Any] = []
         for prefix, take, is_one in found:
-            part = take(value_at(arguments, prefix) if prefix else arguments)
+            where: Any = arguments
+            for step in prefix:
+                where = where[step]
             if is_one:
-                taken.append(part)
+                taken.append(take(where))
             else:
-                taken += part
+                taken += take(where)
         return taken
 
     return values

@@ -100,6 +100,7 @@ class Prepared:
         self._others = [each for each in self._inputs if each not in self._whole]
         params = sorted(graph.params, key=lambda static: paths[static.name])
         self._params = [(static.name, paths[static.name]) for static in params]
+        self._param_names = [static.name for static in params]
         self._numbers_of = values_at([paths[static.name] for static in params])
         stored = [(name, kernel.nodes[node]) for kernel in graph.kernels for name, node in kernel.stores()]
         joined = {name for name, node in stored if isinstance(node.instruction, Join)}
@@ -123,7 +124,7 @@ class Prepared:
                 instance.give(given.static, given.of(arguments))
             for rows in self._shared:
                 rows.give(instance, arguments)
-            for (name, _), value in zip(self._params, self._numbers_of(arguments), strict=True):
+            for name, value in zip(self._param_names, self._numbers_of(arguments), strict=True):
                 instance.set(name, value if type(value) is float else _number(name, value))
             self._once(instance, arguments)
             found = instance.results(on_device=on_device)

@@ -1,8 +1,11 @@
 """Later calls of functions of arrays: one look for what is prepared, then nothing but lending and compiled code."""
 
+import gc
 import os
 import subprocess
 import sys
+import threading
+import weakref
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,6 +212,36 @@ def test_loops_in_turns_of_loops():
         with pytest.raises(RunError, match="within 9 iterations"):
             nested(x, *wrong, backend="openmp")
         assert nested(x, 1, 1, backend="openmp")[0].tolist() == (2 * x + 1).tolist()
+
+
+def test_memory_that_is_given_up_is_free_at_once():
+    program = wb.collective(backend="openmp", threads=2)(turned)
+    program(np.ones(300_000), 2)
+    (prepared,) = program._prepared.values()
+    seen = weakref.ref(prepared._idle[0]._instance._instance)
+    gc.disable()  # which would find what refers to itself
+    try:
+        program.close()
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_threads_call_programs_with_loops_and_records_at_the_same_time():
+    program, wrong = wb.collective(backend="openmp", threads=1)(lambda at, most: turned(at.x + at.slope, most)[0]), []
+
+    def work(seed):
+        x = np.full(3000, float(seed))
+        for most in range(40):
+            if not np.array_equal(program(Line(x, x), most), 2 * x * 2.0**most):
+                wrong.append((seed, most))
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
 
 
 def test_parts_have_one_thread_in_a_forked_process():

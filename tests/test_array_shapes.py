@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from tests.kit.lent import Watched
 from workbench.errors import RunError, ShapeError, TraceError
 from workbench.language import add, compute, constant, fold, maximum, multiply, replicate, windows, zip_with
 from workbench.pipeline import counters
@@ -343,14 +344,12 @@ def called_often(times, n):
 
     u = step(np.ones(n), np.ones(n))
     before, (prepared,) = counters(), step._prepared.values()
-    memory, lent = list(prepared._idle), []
-    instance = memory[0]._instance
-    lend = instance.lend
-    prepared._idle[0]._instance = type("Watched", (), {"__getattr__": lambda self, name: getattr(instance, name)})()
-    prepared._idle[0]._instance.lend = lambda name, values: (lent.append((name, values)), lend(name, values))
+    memory = list(prepared._idle)
+    watched = Watched(memory[0])
     again = step(u, u)
-    assert [values is u for name, values in lent if name in "uv"] == [True, True]
-    prepared._idle[0]._instance, u = instance, again
+    assert [values is u for name, values in watched.seen if name in "uv"] == [True, True]
+    watched.leave()
+    u = again
     for _ in range(times // 10):
         u = step(u, u)
     begin = resident_bytes()

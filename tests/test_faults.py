@@ -14,6 +14,7 @@ import pytest
 from tests.faults.by_brute_force import OF_BRUTE_FORCE
 from tests.faults.fault import check, installed
 from tests.faults.in_code import OF_CODE, OF_DEVICE_CODE
+from tests.faults.of_calls import OF_CALLS
 from tests.faults.of_loops import OF_LOOPS
 from tests.faults.of_marches import OF_MARCHES
 from tests.faults.of_strides import OF_STRIDES
@@ -27,11 +28,11 @@ from workbench.planning import PASSES
 
 TABLE = (
     *(*OF_PASSES, *OF_TILES, *OF_TOWERS, *OF_BRUTE_FORCE, *OF_THE_REST),
-    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES, *OF_STRIDES),
+    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES, *OF_STRIDES, *OF_CALLS),
 )
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome", "tiles", "towers", "while loops", "strides"),
+    *("rolling", "genome", "tiles", "towers", "while loops", "strides", "calls"),
     *(
         "spelling",
         "expressions",

@@ -38,8 +38,9 @@ from workbench.machine import Machine, make_machine
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices, given_choices
 from workbench.run.arrays import device_array, lies_on_device, to_host
+from workbench.run.inputs import steps_of
 from workbench.run.lengths import check_only, extents_of, paths_of, shapes_of
-from workbench.run.prepared import Prepared, steps_of
+from workbench.run.prepared import Prepared
 from workbench.run.sequences import PreparedSequence
 
 _KEPT = 8
@@ -102,7 +103,12 @@ class Collective:
         """
         asked, on_device = self._options, False
         if options or len(arguments) != self._count:
-            asked = _Options(*(options.pop(key, getattr(asked, key)) for key in _Options._fields))  # type: ignore[arg-type]  # checked where they are used
+            take = options.pop  # what it gives is checked where it is used
+            asked = _Options(
+                take("backend", asked.backend),  # type: ignore[arg-type]
+                take("threads", asked.threads),  # type: ignore[arg-type]
+                take("choices", asked.choices),  # type: ignore[arg-type]
+            )
             check_threads(asked.threads)
             if asked.choices is not None:
                 given_choices(asked.choices, asked.choices)
@@ -119,8 +125,9 @@ class Collective:
             arguments = tuple(map(_readable, arguments))
             key = (asked, *map(_key, arguments))
             prepared = self._prepared.get(key) or self._prepare(key, arguments, asked)
-        if prepared.traced.captured:
-            warn_of_changed_names(self.name, prepared.traced, self._surroundings(), OF_FUNCTIONS)
+        surroundings = self._surroundings()
+        if not prepared.names.are_same(surroundings):
+            warn_of_changed_names(self.name, prepared.names.traced, surroundings, OF_FUNCTIONS)
         return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
@@ -229,7 +236,7 @@ class Collective:
         compiled = known.get(key)
         if compiled is None:  # to look whether there is a compiler takes longer than a short call
             compiled = known[key] = compile_graph(machine.graph, choices, asked.backend, steps)
-        return Prepared(function, compiled, paths, extents, asked.threads, shapes)
+        return Prepared(function, compiled, paths, extents, asked.threads, shapes, arguments)
 
 
 @overload
@@ -294,27 +301,50 @@ def foreign(native: Callable[..., Any], fallback: Callable[..., Any], *, backend
 def _key(value: object) -> object:
     """By what calls are told apart: type and shape of arrays, strides if not dense, the type of numbers, or itself."""
     kind = type(value)
-    if kind is np.ndarray:
+    if kind is _NDARRAY:
         array: np.ndarray[Any, Any] = value  # type: ignore[assignment]
         shape = array.dtype, array.shape  # which arrays of a device are told apart by, too
         return shape if array.flags.c_contiguous else (*shape, array.strides)
-    if kind is float or kind is int or isinstance(value, np.generic):
+    if kind is float or kind is int:
         return kind
-    if kind is tuple:
-        parts = cast(tuple[object, ...], value)
-        return tuple(map(_key, parts)) if _holds_array(parts) else _exact(parts)
+    if isinstance(value, tuple):
+        return _key_of_tuple(value)
     if value is None or kind is bool or kind is str:
-        return _exact(value)
-    if isinstance(value, Structure):
-        return value.kind, tuple(map(_key, value))
+        return kind, value
+    if isinstance(value, np.generic):
+        return kind
     if lies_on_device(value) and len(value.shape):  # type: ignore[attr-defined]  # an array of another library
         return value.dtype, tuple(value.shape)  # type: ignore[attr-defined]  # an array of another library
     return object()  # equal to nothing: it is made an array first
 
 
+_NDARRAY = np.ndarray
+
+
+def _key_of_tuple(value: tuple[Any, ...]) -> object:
+    """A named tuple and the structure that it is read as have equal ones."""
+    kind = type(value)
+    if kind is Structure:
+        kind = value.kind  # type: ignore[attr-defined]  # by its type
+    elif kind is not tuple and not hasattr(kind, "_fields"):
+        return object()  # equal to nothing, as below
+    array, first = _NDARRAY, cast(object, value)
+    while isinstance(first, tuple) and first:
+        first = first[0]
+    if type(first) is not array and not _holds_array(value):
+        return _exact(value)
+    return kind, *[  # most are dense arrays: to ask for each by a call takes longer
+        (part.dtype, part.shape) if type(part) is array and part.flags.c_contiguous else _key(part) for part in value
+    ]
+
+
+def _class(value: tuple[object, ...]) -> type:
+    return value.kind if isinstance(value, Structure) else type(value)
+
+
 def _exact(value: object) -> object:
     """What is known while the function is traced, with its types: True and 1 are different arguments."""
-    return tuple(map(_exact, value)) if isinstance(value, tuple) else (type(value), value)
+    return (_class(value), *map(_exact, value)) if isinstance(value, tuple) else (type(value), value)
 
 
 def _holds_array(value: object) -> bool:

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from workbench.backends import march_record, openmp
+from workbench.backends import march_record, openmp, openmp_instance
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.compile_pool import Unit, build
 from workbench.backends.march_objects import with_march_objects
@@ -94,7 +94,7 @@ def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
         observed_values=recorded.ctypes.data,
     )
     assert probe(ctypes.byref(march), ctypes.c_int64(stop_at), ctypes.c_void_p(seen.ctypes.data)) == 0
-    ended = openmp._ENDINGS[march.ended]
+    ended = openmp_instance._ENDINGS[march.ended]
     return ended, seen[: march.done].tolist(), listed[: march.observed].tolist(), bool(march.current)
 
 

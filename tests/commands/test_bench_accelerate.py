@@ -1,19 +1,21 @@
 """The command bench accelerate: one small program with its files, what it refuses, and who is left out."""
 
+import itertools
 import json
 import math
+import time
 from dataclasses import replace
 from statistics import median
 
 import numpy as np
 import pytest
 
-from workbench.array_function import collective
+from workbench.array_function import Collective, collective
 from workbench.backends.build_cache import counters
 from workbench.backends.openmp import OpenmpProgram
 from workbench.cli import main
 from workbench.commands.bench.accelerate import command, measure, rehearsal
-from workbench.commands.bench.accelerate.first_calls import first_calls, timed_calls, watched_runs
+from workbench.commands.bench.accelerate.first_calls import first_calls, timed_calls, watched_calls, watched_runs
 from workbench.commands.bench.accelerate.matrices import MATRICES
 from workbench.commands.bench.accelerate.measure import (
     ProgramRounds,
@@ -325,6 +327,28 @@ def test_calls_are_timed_without_the_run():
     found = timed_calls(call, lambda: ran[0], lambda: now[0])
     assert (found.first, found.later) == (4.0, 0.125)
     assert next(taken, None) is None
+
+
+def test_what_python_does_around_a_later_call_is_told_apart():
+    now, called, ran = [0.0], [0.0], [0.0]
+    taken = iter([(5.0, 4.0, 1.0), (0.5, 0.375, 0.125)])  # seconds of all, of the program's call, of its run
+
+    def call():
+        for clock, seconds in zip((now, called, ran), next(taken), strict=True):
+            clock[0] += seconds
+
+    found = timed_calls(call, lambda: ran[0], lambda: now[0], lambda: called[0])
+    assert (found.first, found.later, found.around) == (4.0, 0.25, 0.125)
+
+
+def test_the_clock_of_calls_counts_a_program_in_another_one_once(monkeypatch):
+    monkeypatch.setattr(Collective, "__call__", Collective.__call__)  # put back at the end
+    called, inner = watched_calls(), collective(lambda xs: xs + 1)
+    outer = collective(lambda xs: inner(xs) * 2)
+    ticks, clock = [], itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: ticks.append(next(clock)) or ticks[-1])
+    assert outer(np.ones(3), backend="reference").tolist() == [4.0] * 3
+    assert called() == ticks[-1] - ticks[0] > 0
 
 
 def test_the_clock_of_runs_goes_on_while_programs_run(monkeypatch):

@@ -14,7 +14,8 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.backends import openmp
+from tests.kit.lent import Watched
+from workbench.backends import openmp_instance
 from workbench.errors import RunError
 from workbench.language import while_loop
 from workbench.run import calling
@@ -25,10 +26,14 @@ def squares(x, shift=0.0):
     return x * x + shift, np.sum(x)
 
 
-def lent(program):
+def waiting(program):
     (prepared,) = program._prepared.values()
     (call,) = prepared._idle
-    return call._instance
+    return call
+
+
+def lent(program):
+    return waiting(program)._instance
 
 
 def test_arrays_on_the_host_are_not_copied():
@@ -37,11 +42,10 @@ def test_arrays_on_the_host_are_not_copied():
     x = np.linspace(0, 1, n)
     first = program(x, x)
     assert lent(program).memory_bytes < n  # of 8 n bytes an array
-    seen = []
-    run = lent(program)
     program(x, first)
-    lend, run.lend = run.lend, lambda name, values: (seen.append(values), lend(name, values))
+    watched = Watched(waiting(program))
     again = program(first, first)
+    seen = [values for _, values in watched.seen]
     assert seen[0] is first  # a result that is fed back
     assert seen[1] is first  # an array that is given twice
     assert seen[2] is again  # the result is made where it is returned
@@ -79,9 +83,9 @@ def test_rows_of_one_slice_are_copied_once():
     expected = reference(u)
     for mine, bits in zip(program(u), expected, strict=True):
         assert_same_bits(mine, bits)
-    call, seen = lent(program), {}
-    lend, call.lend = call.lend, lambda name, values: (seen.update({name: values}), lend(name, values))
+    watched = Watched(waiting(program))
     program(u)
+    seen = dict(watched.seen)
     inside = [values for values in seen.values() if values.shape == (18, 28)]
     owners = {id(values.base if values.base is not None else values) for values in inside[:5]}
     few = [values for values in seen.values() if values.shape == (2, 3)]
@@ -97,8 +101,8 @@ def test_calls_with_loops_of_whole_arrays_make_no_march_record_anew(monkeypatch)
     )
     x, made = np.ones(3), []
     program(x, 3)
-    record = openmp.MarchRecord
-    monkeypatch.setattr(openmp, "MarchRecord", lambda **members: made.append(members) or record(**members))
+    record = openmp_instance.MarchRecord
+    monkeypatch.setattr(openmp_instance, "MarchRecord", lambda **members: made.append(members) or record(**members))
     for most in (3, 0, 41, 3):
         values, turns = program(x, most)
         assert (values.tolist(), turns) == ([2.0**most] * 3, most)
@@ -167,11 +171,10 @@ def test_a_machine_of_a_cell_works_on_arrays_that_fit():
     x = np.linspace(0, 1, 1000)
     machine(x=x, backend="openmp")
     *_, (_, _, call) = calling._instances.values()
-    seen, run = [], call._instance
-    lend, run.lend = run.lend, lambda name, values: (seen.append(values), lend(name, values))
+    watched = Watched(call)
     for given in (x, x.tolist(), x.astype("f4")):
         assert_same_bits(machine(x=given, backend="openmp")["y"], 2 * np.asarray(given, float))
-    assert seen[0] is x
+    assert watched.seen[0][1] is x
 
 
 def test_params_of_the_last_call_do_not_stay():

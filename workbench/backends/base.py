@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from threading import Event
@@ -222,6 +222,9 @@ class CallInstance(Protocol):
         Arrays of fields that the program stores are written, all others only read. Each field is lent before `run`.
         """
 
+    def lend_all(self, names: Iterable[str], arrays: Sequence[Any], otherwise: Callable[[str, Any], None]) -> None:
+        """Lend arrays that are not empty, each in its turn; `otherwise` takes those that are not lent as they are."""
+
     def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Any]:  # of the same libraries
         """Fresh arrays of fields' cells where the program writes them, to be lent. MemoryError or NoRoomError."""
 
@@ -231,6 +234,9 @@ class CallInstance(Protocol):
     def read_global(self, name: str) -> Number:
         """A scalar's value after `run`."""
 
+    def number(self, name: str) -> Callable[[], Array] | None:
+        """How to read a scalar after `run`, as a fresh 0-d array of its type; None where `read_global` is the way."""
+
     def run(self) -> None:
         """Run the program once. RunError if an index lies outside of what it reads."""
 
@@ -239,6 +245,24 @@ class CallInstance(Protocol):
 
     def close(self) -> None:
         """Free the memory."""
+
+
+class CallPart(Protocol):
+    """A march of one kernel that is made again and again."""
+
+    def run(self, steps: int) -> int:
+        """Make so many steps at most; how many were made. RunError if an index lies outside of what it reads."""
+
+
+@runtime_checkable
+class PreparingCall(Protocol):
+    """A call whose marches are prepared once; that of a backend on the host."""
+
+    def part(self, kernel: str, until: tuple[Condition, ...] = (), seconds: float = inf) -> CallPart:
+        """Marches of a kernel, before `run`: each ends when `until` holds, or after so many seconds."""
+
+    def flag(self, name: str) -> Callable[[], int]:
+        """How to read a bool scalar between marches."""
 
 
 @runtime_checkable

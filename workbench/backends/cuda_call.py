@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -60,6 +60,14 @@ class CudaCall(CudaInstance):
         slot = self._slots[name]
         cells = self._memory[slot] = self._cells_of(values)
         self._words.lie("slot", slot, cells.data.ptr)
+
+    def lend_all(self, names: Iterable[str], arrays: Sequence[Any], otherwise: Callable[[str, Any], None]) -> None:
+        """Each is looked at where it is lent."""
+        for name, values in zip(names, arrays, strict=True):
+            otherwise(name, values)
+
+    def number(self, name: str) -> None:
+        """The Globals block lies on the device."""
 
     def made(self, wanted: Sequence[tuple[tuple[int, ...], StorageType]]) -> list[Any]:  # arrays of CuPy
         """Fresh arrays for results; of dd they have the bytes."""

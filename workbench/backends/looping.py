@@ -30,18 +30,17 @@ from workbench.backends.base import (
     MarchRequest,
     MarchResult,
     Number,
+    PreparingCall,
     Program,
     StopFlag,
 )
+from workbench.backends.called_loops import SLICE_SECONDS, CalledLoops
 from workbench.backends.checks import too_long
 from workbench.backends.counted_loops import counted_loops
 from workbench.backends.march_rule import ending_after, ending_before
 from workbench.errors import RunError
 from workbench.graph import While
 from workbench.planning.plan import Plan
-
-_SLICE_SECONDS = 0.25
-"""Turns are made for so long at a time, so that Python hears of signals where no thread sets `stop`."""
 
 
 @dataclass(slots=True)
@@ -226,13 +225,29 @@ class LoopingCall:
         self.lend, self.write_global, self.read_global = instance.lend, instance.write_global, instance.read_global
         self.march, self.close = instance.march, instance.close
         self.made, self.on_device, self.steps = instance.made, instance.on_device, instance.steps
-        self._turns = _Turns(plan, instance)
+        self.lend_all, self.number = instance.lend_all, instance.number
+        self._loops: CalledLoops | _TurnsOfCall
+        if isinstance(instance, PreparingCall):
+            self._loops = CalledLoops(plan.graph, instance, plan.kernels[0].kernel.name)
+        else:
+            self._loops = _TurnsOfCall(plan, instance)
 
     def run(self) -> None:
         """Run the program once. RunError as without loops, and if a loop goes on too long."""
-        self._turns.progress = None
-        self._turns.made(self.plan.kernels[0].kernel.name, StopFlag(), inf)
+        self._loops.run()
         self._instance.run()
+
+
+class _TurnsOfCall:
+    """The loops of a call whose marches are not prepared."""
+
+    def __init__(self, plan: Plan, instance: CallInstance) -> None:
+        self._kernel, self._turns = plan.kernels[0].kernel.name, _Turns(plan, instance)
+
+    def run(self) -> None:
+        """Run them to their ends."""
+        self._turns.progress = None
+        self._turns.made(self._kernel, StopFlag(), inf)
 
 
 class _Turns:
@@ -286,7 +301,7 @@ class _Turns:
                 progress.turns, progress.inside = progress.turns + 1, None
                 continue
             turns, until = self._next_turns(loop, progress.turns)
-            now = min(max(end - time.monotonic(), 0.0), _SLICE_SECONDS)
+            now = min(max(end - time.monotonic(), 0.0), SLICE_SECONDS)
             result = self._instance.march(MarchRequest(loop.turn, turns, until=until, stop=stop, seconds=now))
             progress.turns += result.steps
             if result.ended == "stopped" or (result.ended == "time" and time.monotonic() >= end):

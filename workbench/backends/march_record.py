@@ -74,20 +74,6 @@ class PreparedMarch:
         self.march.stop = self.march.at_once = _NEVER.words.ctypes.data
         return self.march
 
-    def serves(self, request: MarchRequest) -> bool:
-        """Whether a later request differs in nothing but who may stop it, and how long it may take."""
-        return _steps_of(request) == _steps_of(self.request)
-
-    def again(self, request: MarchRequest, pace: float, sample: int) -> PreparedMarch:
-        """The same record for a later request that it serves; what was observed before is overwritten."""
-        march = self.march
-        for name, address in stop_addresses(request.stop).items():
-            setattr(march, name, address)
-        march.seconds = request.seconds
-        march.pace, march.sample, march.ended = pace, sample, 0
-        march.steps = max(request.steps, 0)  # fewer, where steps were ended later
-        return PreparedMarch(march, self.observed_steps, self.observed, request, self.ahead, self.alive)
-
 
 def tile_members(tiles: TileSizes | None) -> dict[str, int]:
     """The sizes of tiles, by members of the record; all 1 for one step after the other."""
@@ -100,12 +86,6 @@ def stop_addresses(stop: StopFlag) -> dict[str, int]:
     """Where compiled code looks whether it shall stop after a step, and whether at once, by members of the record."""
     address = stop.words.ctypes.data
     return {"stop": address, "at_once": address + stop.words.itemsize}
-
-
-def _steps_of(request: MarchRequest) -> tuple[object, ...]:
-    """All of a request but who may stop it and how long it may take."""
-    observed = request.first_step, request.observe_every, request.observe_last
-    return request.kernel, request.steps, observed, request.until
 
 
 def condition_table(until: Sequence[Condition], slots: Sequence[GlobalSlot]) -> tuple[Array, Array]:

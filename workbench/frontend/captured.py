@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 from types import FunctionType
 
 import numpy as np
@@ -18,6 +19,22 @@ OF_FUNCTIONS = "Run the cell of the function again, or let the function have {} 
 
 class CapturedNameWarning(UserWarning):
     """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
+
+
+class CapturedNames:
+    """The names of a function, to be looked at in each call: as a rule each still is the same object."""
+
+    __slots__ = ("_is_told_by_identity", "_names", "_values", "traced")
+
+    def __init__(self, traced: Traced) -> None:
+        self.traced = traced
+        self._names = [each.name for each in traced.captured]
+        self._values = [each.value for each in traced.captured]
+        self._is_told_by_identity = not any(each.text for each in traced.captured)  # else it may change in place
+
+    def are_same(self, namespace: Mapping[str, object]) -> bool:
+        """Whether all are the objects that they were; others may mean the same."""
+        return self._is_told_by_identity and all(map(is_, map(namespace.get, self._names), self._values))
 
 
 def warn_of_changed_names(

@@ -7,7 +7,7 @@ what else it is given is known while it is traced.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from workbench.errors import TraceError
@@ -55,10 +55,10 @@ class NumberKind:
 class StaticKind:
     """An argument that is known while the function is traced: bool, str, None, or a tuple of such and of numbers.
 
-    exact: the value with its types, because True == 1 == 1.0.
+    exact: the value with its types, because True == 1 == 1.0; it alone is compared, as a data class may have no hash.
     """
 
-    value: object
+    value: object = field(compare=False)
     exact: object
 
 

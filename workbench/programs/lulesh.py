@@ -84,8 +84,7 @@ class Blast(NamedTuple):
 
 def blast(n: int) -> Blast:
     """The beginning: a box of n³ cubes at rest, all energy in the element at the origin."""
-    place = EDGE * np.arange(n + 1) / n
-    z, y, x = (np.ascontiguousarray(part) for part in np.meshgrid(place, place, place, indexing="ij"))
+    x, y, z = _box(n)
     still = np.zeros((n + 1,) * 3)
     energy = still.copy()
     energy[0, 0, 0] = ENERGY * (n / 45) ** 3
@@ -95,12 +94,20 @@ def blast(n: int) -> Blast:
     return Blast(gas, 0, 0.0, float(step), _NEVER, _NEVER, 1.0)
 
 
+def _box(n: int) -> tuple[npt.NDArray[Any], ...]:
+    """Positions x, y and z of the nodes at the beginning."""
+    place, made = EDGE * np.arange(n + 1) / n, tuple(np.empty((n + 1,) * 3) for _ in range(3))
+    for axis, part in enumerate(made):
+        part[...] = place.reshape(-1, *(1,) * axis)
+    return made
+
+
 def run(start: Blast, cycles: int = _MOST, stop: float = STOP, **how: Any) -> Blast:  # noqa: ANN401  # of a call
     """The blast after so many cycles more, or at the time `stop`. how: backend=, threads=.
 
     RunError if an element turns inside out.
     """
-    box = blast(start.gas.x.shape[0] - 1).gas[:3]
+    box = _box(start.gas.x.shape[0] - 1)
     numbers = start.cycles, start.time, start.step, start.courant, start.hydro, start.least
     *gas, count, time, step, courant, hydro, least = advanced(
         start.gas, box, *numbers, start.cycles + cycles, stop, **how

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ from workbench.graph import Static
 from workbench.graph.arithmetic import stored
 from workbench.pipeline import Compiled
 from workbench.planning.extents import check_extents
-from workbench.run.arrays import to_host
+from workbench.run.arrays import device_array, to_host
 from workbench.run.creation import allocate
 from workbench.run.memory import check_memory
 from workbench.run.room import with_room
@@ -50,6 +51,9 @@ class OneCall(Protocol):
     def give(self, static: Static, values: Any) -> None:  # noqa: ANN401  # of NumPy, or of CuPy
         """The values of an array that the program reads, of its type and extents; they stay as they are."""
 
+    def give_whole(self, arrays: Sequence[Any]) -> None:
+        """Arrays of all `whole` statics of `open_call`, as `give` takes them."""
+
     def dense(self, name: str, values: Array) -> Array:
         """The values side by side in memory, if they are lent; name: of the copy, whose memory stays."""
 
@@ -65,18 +69,37 @@ class OneCall(Protocol):
         on_device: where the program has it: of CuPy on a GPU, but for numbers and dd. Else of NumPy.
         """
 
+    def results(self, *, on_device: bool = False) -> list[Any]:
+        """All that `result` gives, in the order of `open_call`."""
+
     def close(self) -> None:
         """Free the memory."""
 
 
-def open_call(compiled: Compiled, extents: tuple[int, ...], threads: int, results: tuple[Static, ...]) -> OneCall:
-    """Memory for calls of these extents. Raises NoRoomError if there is too little."""
+def open_call(
+    compiled: Compiled,
+    extents: tuple[int, ...],
+    threads: int,
+    results: tuple[Static, ...],
+    whole: tuple[Static, ...] = (),
+) -> OneCall:
+    """Memory for calls of these extents. Raises NoRoomError if there is too little.
+
+    whole: inputs that are dense as a rule, and not empty.
+    """
     return with_room(
-        lambda: _open(compiled, extents, threads, results), f"a call of {compiled.graph.name} with the axes {extents}"
+        lambda: _open(compiled, extents, threads, results, whole),
+        f"a call of {compiled.graph.name} with the axes {extents}",
     )
 
 
-def _open(compiled: Compiled, extents: tuple[int, ...], threads: int, results: tuple[Static, ...]) -> OneCall:
+def _open(
+    compiled: Compiled,
+    extents: tuple[int, ...],
+    threads: int,
+    results: tuple[Static, ...],
+    whole: tuple[Static, ...],
+) -> OneCall:
     program = compiled.program
     if isinstance(program, LendingProgram):
         check_extents(compiled.plan, extents)
@@ -85,18 +108,30 @@ def _open(compiled: Compiled, extents: tuple[int, ...], threads: int, results: t
         if instance is not None:
             space = compiled.graph.space
             shapes = {s.name: s.space.extents_in(space, extents) for s in results if s.role == "field"}
-            return _Lending(instance, shapes, {s.name: s for s in results})
-    return _Copying(allocate(compiled, extents, threads))
+            return _Lending(instance, shapes, {s.name: s for s in results}, whole)
+    return _Copying(allocate(compiled, extents, threads), results, whole)
 
 
 class _Lending:
     """The program works on the caller's arrays, and makes its results in fresh ones."""
 
-    def __init__(self, instance: CallInstance, shapes: dict[str, tuple[int, ...]], results: dict[str, Static]) -> None:
+    def __init__(
+        self,
+        instance: CallInstance,
+        shapes: dict[str, tuple[int, ...]],
+        results: dict[str, Static],
+        whole: tuple[Static, ...],
+    ) -> None:
         self._instance = instance
+        self._whole = {static.name: static for static in whole}
+        self._returned = tuple(results.values())
+        self._readers = [None if s.role == "field" else instance.number(s.name) for s in self._returned]
+        are_found = all(s.role == "field" or read for s, read in zip(self._returned, self._readers, strict=True))
+        self._is_as_made = are_found and not instance.on_device and not any(s.type.parts for s in self._returned)
         self._wanted = [(shape, results[name].type) for name, shape in shapes.items()]
         self._shapes = shapes
-        self._results: dict[str, Any] = {}
+        self._results: list[Any] = []  # of `shapes` in turn
+        self._places = {name: place for place, name in enumerate(shapes)}
         self._copies: dict[str, Array] = {}
         self.set = instance.write_global
 
@@ -119,6 +154,13 @@ class _Lending:
             self._instance.lend(static.name, values)
         else:
             self._instance.lend(static.name, self._copied(static.name, values, step or 1))
+
+    def give_whole(self, arrays: Sequence[Any]) -> None:
+        """Lend them, those that cannot be lent as they are one by one."""
+        self._instance.lend_all(self._whole, arrays, self._give_named)
+
+    def _give_named(self, name: str, values: Any) -> None:  # noqa: ANN401
+        self.give(self._whole[name], _readable(name, values))
 
     def dense(self, name: str, values: Array) -> Array:
         """The array itself if it is dense and aligned, else a copy.
@@ -145,24 +187,32 @@ class _Lending:
         except (MemoryError, NoRoomError):
             wanted = " and ".join(f"{type_.numpy} of shape {shape}" for shape, type_ in self._wanted)
             self._results = with_room(self._fresh, f"results, {wanted}")
-        for name, made in self._results.items():
-            self._instance.lend(name, made)
+        self._instance.lend_all(self._shapes, self._results, self._instance.lend)
         self._instance.run()
 
-    def _fresh(self) -> dict[str, Any]:
-        return dict(zip(self._shapes, self._instance.made(self._wanted), strict=True)) if self._wanted else {}
+    def _fresh(self) -> list[Any]:
+        return self._instance.made(self._wanted) if self._wanted else []
 
     def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
         """The array that was written, fetched from a device unless it may stay there."""
         if static.role != "field":
             return np.asarray(stored(self._instance.read_global(static.name), static.type))
-        made = self._results.pop(static.name)
+        place = self._places[static.name]
+        made, self._results[place] = self._results[place], None
         if type(made) is np.ndarray and not static.type.parts:  # as on the host in most calls
             return made
         if on_device and not static.type.is_record:
             return made
         found = made if isinstance(made, np.ndarray) else to_host(static.name, made)
         return found.view(static.type.numpy).reshape(self._shapes[static.name]) if static.type.is_record else found
+
+    def results(self, *, on_device: bool = False) -> list[Any]:
+        """The arrays that were written, and numbers."""
+        if not self._is_as_made:
+            return [self.result(static, on_device=on_device) for static in self._returned]
+        made, self._results = self._results, []
+        take = iter(made).__next__
+        return [take() if read is None else read() for read in self._readers]
 
     def close(self) -> None:
         """Free the memory."""
@@ -173,8 +223,9 @@ class _Lending:
 class _Copying:
     """The program has memory of its own: arrays are copied in and out, those on its device without the host."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, results: tuple[Static, ...], whole: tuple[Static, ...]) -> None:
         self._instance, bare = instance, bare_instance(instance)
+        self._returned, self._whole = results, whole
         self._cells = bare if isinstance(bare, DeviceCells) else None
         self._sent: list[tuple[Array, str]] = []
         self._request = MarchRequest(MAIN, 1)
@@ -194,6 +245,11 @@ class _Copying:
         else:
             self._cells.take_cells(static.name, values)
 
+    def give_whole(self, arrays: Sequence[Any]) -> None:
+        """Copy them in."""
+        for static, values in zip(self._whole, arrays, strict=True):
+            self.give(static, _readable(static.name, values))
+
     def dense(self, name: str, values: Array) -> Array:
         """The values as they are."""
         return values
@@ -211,6 +267,14 @@ class _Copying:
             return self._instance.read_field(static.name)
         return np.asarray(stored(self._instance.read_global(static.name), static.type))
 
+    def results(self, *, on_device: bool = False) -> list[Any]:
+        """Copy all out."""
+        return [self.result(static, on_device=on_device) for static in self._returned]
+
     def close(self) -> None:
         """Free the memory."""
         self._instance.close()
+
+
+def _readable(name: str, values: Any) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
+    return values if isinstance(values, np.ndarray) else device_array(name, values)

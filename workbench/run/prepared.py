@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,145 +11,22 @@ import numpy as np
 from workbench.backends.base import Array
 from workbench.backends.run_once import run_once
 from workbench.errors import FieldError, OutsideError, RunError, TurnsError
-from workbench.frontend.axis_table import (
-    LeastOrigin,
-    View,
-    extent_of,
-    slice_of,
-)
+from workbench.frontend.captured import CapturedNames
 from workbench.frontend.collective import TracedFunction
-from workbench.frontend.readings import Reading, told
+from workbench.frontend.readings import told
 from workbench.frontend.returned import Result
-from workbench.graph import Graph, Join, Static
+from workbench.graph import Join, Static
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
-from workbench.run.arrays import device_array, to_host
+from workbench.run.arrays import to_host
+from workbench.run.inputs import inputs_of, values_at, whole_inputs, with_shared_rows
 from workbench.run.lengths import Path, value_at
-from workbench.run.one_call import MAIN, OneCall, open_call, step_of
+from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.room import register
-from workbench.run.values import fit
 
 _KEPT = 2
 """Instances that wait for the next call: one, and one more where threads call at the same time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """A static that is an array, where its values stand among the arguments, and in which order of axes.
-
-    elements: which axes are gone after the cuts, of which one element is left. dtype: the static's.
-    """
-
-    static: Static
-    dtype: np.dtype[Any]
-    path: Path
-    positions: tuple[int, ...] | None
-    cuts: tuple[tuple[slice, ...], ...]
-    elements: tuple[int | slice, ...] | None
-    shape: tuple[int, ...] | None
-
-    def of(self, arguments: Sequence[object]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
-        """Its values, a view of the argument where NumPy has one."""
-        array = value_at(arguments, self.path)
-        if not isinstance(array, np.ndarray):
-            array = device_array(self.static.name, array)
-        if self.shape is not None:
-            array = array.reshape(self.shape)
-        for cut in self.cuts:
-            array = array[cut]
-        if self.elements is not None:
-            array = array[self.elements] if array.size else _of_none(array, self.elements)
-        if array.dtype != self.dtype:  # the precision of the value was chosen
-            array = fit(self.static.name, to_host(self.static.name, array), self.static.type)
-        return array if self.positions is None else array.transpose(self.positions)
-
-
-@dataclass(frozen=True, slots=True)
-class _SharedRows:
-    """Several inputs that are rows of one slice of an argument, as u[2:, 1:-1] and u[:-2, 1:-1] are.
-
-    It is copied once, if together they have as many rows as it has. columns: what all of them take of each row.
-    """
-
-    inputs: tuple[_Input, ...]
-    columns: tuple[slice, ...]
-
-    def give(self, instance: OneCall, arguments: Sequence[object]) -> None:
-        """Give each of them to the call."""
-        first = self.inputs[0]
-        array = value_at(arguments, first.path)
-        rows = [each.cuts[0][0] for each in self.inputs]
-        count = (first.shape or array.shape)[0]
-        is_fitting = isinstance(array, np.ndarray) and array.dtype == first.dtype
-        if not is_fitting or sum(len(range(*each.indices(count))) for each in rows) < count:
-            for each in self.inputs:
-                instance.give(each.static, each.of(arguments))
-            return
-        whole = array if first.shape is None else array.reshape(first.shape)
-        copied = instance.dense(f"{first.static.name} and others", whole[(slice(None), *self.columns)])
-        for each, part in zip(self.inputs, rows, strict=True):
-            instance.give(each.static, copied[part])
-
-
-def _inputs(
-    function: TracedFunction, graph: Graph, paths: Mapping[str, Path], shapes: Mapping[str, tuple[int, ...]]
-) -> list[_Input]:
-    """All arrays of a graph of the function."""
-    return [
-        _Input(
-            graph.static(reading.static),
-            graph.static(reading.static).type.numpy,
-            paths[reading.argument],
-            _moved(reading.positions),
-            _cuts(reading, shapes),
-            _elements(reading),
-            tuple(extent_of(each, shapes) for each in reading.shape) or None,
-        )
-        for reading in function.readings
-    ]
-
-
-def steps_of(
-    function: TracedFunction,
-    graph: Graph,
-    paths: Mapping[str, Path],
-    shapes: Mapping[str, tuple[int, ...]],
-    arguments: Sequence[object],
-) -> dict[str, int]:
-    """Of the arrays that are not dense, but whose elements could be read where they lie: elements between neighbours.
-
-    By their statics, along the last axis. Arrays of equal types, shapes and strides have equal ones.
-    """
-    steps = {}
-    for each in _inputs(function, graph, paths, shapes):
-        step = step_of(each.static, each.of(arguments))
-        if step is not None:
-            steps[each.static.name] = step
-    return steps
-
-
-def _with_shared_rows(inputs: Sequence[_Input], strided: Set[str]) -> tuple[list[_Input], list[_SharedRows]]:
-    """The inputs that are given one by one, and those that share rows. strided: those that are not copied."""
-    groups: dict[object, list[_Input]] = {}
-    for each in inputs:
-        groups.setdefault(None if each.static.name in strided else _rows_of(each), []).append(each)
-    shared = [
-        _SharedRows(tuple(group), group[0].cuts[0][1:]) for key, group in groups.items() if key and len(group) > 1
-    ]
-    taken = {each.static.name for rows in shared for each in rows.inputs}
-    return [each for each in inputs if each.static.name not in taken], shared
-
-
-def _rows_of(given: _Input) -> object:
-    """What inputs share that are neighbouring rows of one slice; None for one of another kind."""
-    if given.positions is not None or given.elements is not None or len(given.cuts) != 1:
-        return None
-    rows, *columns = given.cuts[0]
-    if rows.step not in (None, 1) or all(each == slice(None) for each in columns):
-        return None
-    parts = tuple((each.start, each.stop, each.step) for each in columns)
-    return given.path, given.shape, given.static.type, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +34,31 @@ class _Output:
     """A static that is a result, and how its axes become those of the array that is returned.
 
     is_joined: what np.concatenate and its kin make, which lies in the order of its rows, as in NumPy. is_as_made:
-    whether its axes already are those.
+    whether its axes already are those. Else: order, of the axes that the function names before those of one element
+    that it has no name for; named: how many have one; subscript: where None makes axes; each None for nothing to do.
     """
 
     static: Static
-    result: Result
     is_joined: bool
     is_as_made: bool
+    order: tuple[int, ...] | None
+    named: int | None
+    subscript: tuple[slice | None, ...] | None
 
 
 def _output(static: Static, result: Result, is_joined: bool) -> _Output:
     rank = static.space.rank if static.role == "field" else 0
-    return _Output(static, result, is_joined, result.axes == tuple(range(rank)))
+    named = [axis for axis in result.axes if axis is not None]
+    order = (*named, *(axis for axis in range(rank) if axis not in named))
+    subscript = tuple(None if axis is None else slice(None) for axis in result.axes)
+    return _Output(
+        static,
+        is_joined,
+        result.axes == tuple(range(rank)),
+        None if order == tuple(range(rank)) else order,
+        None if len(named) == rank else len(named),
+        subscript if None in subscript else None,
+    )
 
 
 class Prepared:
@@ -186,21 +76,29 @@ class Prepared:
         extents: tuple[int, ...],
         threads: int,
         shapes: Mapping[str, tuple[int, ...]],
+        arguments: Sequence[object],
     ) -> None:
         """`paths` says where the values of arrays and params stand among the arguments that `run` gets.
 
-        shapes: of the arrays that are given, by the names of their leaves.
+        shapes: of the arrays that are given, by the names of their leaves. arguments: those of the first call.
         """
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
         self._rebuild, self._function = function.rebuild, function
-        self.traced = function.traced
+        self.names = CapturedNames(function.traced)
         strided = {each.name for each in compiled.plan.strided}
-        self._inputs, self._shared = _with_shared_rows(_inputs(function, graph, paths, shapes), strided)
-        self._params = [(static.name, paths[static.name]) for static in graph.params]
+        self._inputs, self._shared = with_shared_rows(inputs_of(function, graph, paths, shapes), strided)
+        self._whole = () if 0 in extents else whole_inputs(self._inputs, arguments)
+        self._arrays_of = values_at([each.path for each in self._whole])
+        self._others = [each for each in self._inputs if each not in self._whole]
+        params = sorted(graph.params, key=lambda static: paths[static.name])
+        self._params = [(static.name, paths[static.name]) for static in params]
+        self._param_names = [static.name for static in params]
+        self._numbers_of = values_at([paths[static.name] for static in params])
         stored = [(name, kernel.nodes[node]) for kernel in graph.kernels for name, node in kernel.stores()]
         joined = {name for name, node in stored if isinstance(node.instruction, Join)}
         self._outputs = [_output(graph.static(r.static), r, r.static in joined) for r in function.results]
+        self._are_as_made = all(each.is_as_made for each in self._outputs)
         self._idle: list[OneCall] = []
         register(self)
 
@@ -211,17 +109,20 @@ class Prepared:
         try:
             instance = self._idle.pop()
         except IndexError:
-            statics = tuple(each.static for each in self._outputs)
-            instance = open_call(self._compiled, self._extents, self._threads, statics)
+            instance = self._opened()
         try:
-            for given in self._inputs:
+            if self._whole:
+                instance.give_whole(self._arrays_of(arguments))
+            for given in self._others:
                 instance.give(given.static, given.of(arguments))
             for rows in self._shared:
                 rows.give(instance, arguments)
-            for name, path in self._params:
-                instance.set(name, _number(name, value_at(arguments, path)))
+            for name, value in zip(self._param_names, self._numbers_of(arguments), strict=True):
+                instance.set(name, value if type(value) is float else _number(name, value))
             self._once(instance, arguments)
-            found = [_arranged(instance.result(each.static, on_device=on_device), each) for each in self._outputs]
+            found = instance.results(on_device=on_device)
+            if not self._are_as_made:
+                found = [_arranged(array, each) for array, each in zip(found, self._outputs, strict=True)]
         except BaseException:
             instance.close()
             raise
@@ -230,6 +131,10 @@ class Prepared:
         else:
             instance.close()
         return self._rebuild(found)
+
+    def _opened(self) -> OneCall:
+        results, whole = (tuple(each.static for each in some) for some in (self._outputs, self._whole))
+        return open_call(self._compiled, self._extents, self._threads, results, whole)
 
     def _once(self, instance: OneCall, arguments: Sequence[object]) -> None:
         """Run the program once. What is wrong with an index, the interpreter says with the value and the element."""
@@ -267,43 +172,16 @@ class Prepared:
 
 def _number(name: str, value: Any) -> Any:  # noqa: ANN401  # a number of Python or NumPy
     """The number of a param; FieldError for a whole one of Python that an i64 cannot hold."""
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return value
     if isinstance(value, np.void | np.ndarray) and value.dtype.names:
         return DoubleDouble(*value.item())
-    if type(value) is int and not -(2**63) <= value < 2**63:
+    if type(value) is int:
         raise FieldError(
             f"{name} was given a whole number of {value.bit_length()} bits, but an i64 holds 63 and a sign",
             advice=f"Give a float, {name}=float(...), or a smaller number.",
         )
     return value
-
-
-def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
-    """How axes are transposed that are left of the argument's, by their positions there."""
-    found = tuple(sorted(positions).index(position) for position in positions)
-    return None if found == tuple(range(len(found))) else found
-
-
-def _elements(reading: Reading) -> tuple[int | slice, ...] | None:
-    kept = reading.positions
-    rank = len(reading.cuts)
-    return None if len(kept) == rank else tuple(slice(None) if k in kept else 0 for k in range(rank))
-
-
-def _of_none(array: Any, elements: tuple[int | slice, ...]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
-    """What stands for elements that are not there, where they meet arrays without elements alone."""
-    left = [length for length, part in zip(array.shape, elements, strict=True) if isinstance(part, slice)]
-    return np.zeros(left, array.dtype)
-
-
-def _cuts(reading: Reading, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tuple[slice, ...], ...]:
-    """Subscripts of all axes, one after the other, that make the array of the argument."""
-    most = max(map(len, reading.cuts), default=0)
-    padded = [[_slice(cut, shapes) for cut in chain] + [slice(None)] * (most - len(chain)) for chain in reading.cuts]
-    return tuple(zip(*padded, strict=True))
-
-
-def _slice(cut: View, shapes: Mapping[str, tuple[int, ...]]) -> slice:
-    return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice_of(cut, shapes)
 
 
 def _arranged(array: Any, output: _Output) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
@@ -313,9 +191,9 @@ def _arranged(array: Any, output: _Output) -> Any:  # noqa: ANN401  # of NumPy, 
     """
     if output.is_as_made:
         return array
-    result = output.result
-    named = [axis for axis in result.axes if axis is not None]
-    hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
-    moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])
-    made = moved[tuple(None if axis is None else slice(None) for axis in result.axes)]
+    made = array if output.order is None else array.transpose(output.order)
+    if output.named is not None:
+        made = made.reshape(made.shape[: output.named])
+    if output.subscript is not None:
+        made = made[output.subscript]
     return made.copy() if output.is_joined and not made.flags.c_contiguous else made

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.forking import forkable_lock
+from workbench.frontend.captured import CapturedNames
 from workbench.frontend.collective import TracedFunction, TracedSequence
 from workbench.run.arrays import to_host
 from workbench.run.foreign import PreparedNative
@@ -36,7 +37,7 @@ class PreparedSequence:
 
     def __init__(self, sequence: TracedSequence, names: Sequence[str], prepare: Prepare) -> None:
         """`names`: of the arguments, and behind them of all that programs make."""
-        self.traced = sequence.programs[0].traced
+        self.names = CapturedNames(sequence.programs[0].traced)
         self._rebuild, self._prepare = sequence.rebuild, prepare
         self._returned = [(names.index(name), is_selected) for name, is_selected in sequence.returned]
         self._steps = tuple(_step(program, names) for program in sequence.programs)

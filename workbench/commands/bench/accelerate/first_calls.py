@@ -14,9 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+from workbench.array_function import Collective
 from workbench.backends.build_cache import counters
 from workbench.backends.compile_pool import Built
 from workbench.backends.openmp import OpenmpProgram
@@ -36,11 +38,15 @@ _LAST_LINES = 3  # of what a process printed that failed
 
 @dataclass(frozen=True, slots=True)
 class ProcessTimes:
-    """Of one process: seconds of its first and of a later call beside the run, and how many files it compiled."""
+    """Of one process: seconds of its first and of a later call beside the run, and how many files it compiled.
+
+    around: of a later call what Python makes before and after the call of the program, as arguments of a picture.
+    """
 
     first: float
     later: float
     compiled: int
+    around: float = 0.0
 
 
 def first_calls(rows: tuple[ProgramRow, ...], threads: int, processes: int) -> Iterator[FirstCalls]:
@@ -58,6 +64,7 @@ def first_calls(rows: tuple[ProgramRow, ...], threads: int, processes: int) -> I
                 cold=(*found.cold, cold.first),
                 warm=(*found.warm, warm.first),
                 later=(*found.later, warm.later),
+                around=(*found.around, warm.around),
                 compiled=(max(found.compiled[0], cold.compiled), max(found.compiled[1], warm.compiled)),
             )
         yield found
@@ -77,22 +84,50 @@ def _asked(name: str, threads: int, cache: Path) -> ProcessTimes:
     return ProcessTimes(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def timed_calls(call: Call, ran: Callable[[], float], clock: Callable[[], float] = time.perf_counter) -> ProcessTimes:
+def timed_calls(
+    call: Call,
+    ran: Callable[[], float],
+    clock: Callable[[], float] = time.perf_counter,
+    called: Callable[[], float] | None = None,
+) -> ProcessTimes:
     """Call again and again; a later call is the median of many.
 
-    ran: seconds that compiled programs have run so far, which are taken away. clock: seconds that only grow.
+    ran: seconds that compiled programs have run so far, which are taken away. clock: seconds that only grow. called:
+    seconds that calls of programs have taken so far; None where there is nothing around them.
     """
 
-    def seconds() -> float:
+    def seconds() -> tuple[float, float]:
         inside, begin = ran(), clock()
+        before = begin if called is None else called()
         call()
-        return clock() - begin - (ran() - inside)
+        whole = clock() - begin
+        program = whole if called is None else called() - before
+        return program - (ran() - inside), whole - program
 
-    first, compiled = seconds(), counters().compiled
+    first, compiled = sum(seconds()), counters().compiled
     later, begin = [seconds()], clock()
     while len(later) < _LATER and clock() - begin < _SECONDS:
         later.append(seconds())
-    return ProcessTimes(first, median(later), compiled)
+    inside, around = (median(part) for part in zip(*later, strict=True))
+    return ProcessTimes(first, inside, compiled, around)
+
+
+def watched_calls() -> Callable[[], float]:
+    """From now on a clock runs while functions of arrays are called; returns how to read it, in seconds."""
+    total, depth, begun = [0.0], [0], Collective.__call__
+
+    def timed(program: Collective, *arguments: object, **options: object) -> object:
+        before = time.perf_counter()
+        depth[0] += 1
+        try:
+            return begun(program, *arguments, **options)
+        finally:
+            depth[0] -= 1
+            if not depth[0]:  # else one is called while another one is traced
+                total[0] += time.perf_counter() - before
+
+    Collective.__call__ = timed  # type: ignore[assignment,method-assign]  # in a process that only measures
+    return lambda: total[0]
 
 
 def watched_runs() -> Callable[[], float]:
@@ -119,7 +154,8 @@ def main(arguments: list[str]) -> None:
     """Print what `timed_calls` finds of a program. arguments: its name, threads. KeyError for another name."""
     name, threads = arguments
     case = {row.name: row for row in THESIS}[name].case("small")
-    found = timed_calls(lambda: case.ours(backend=BACKEND, threads=int(threads)), watched_runs())
+    call = partial(case.ours, backend=BACKEND, threads=int(threads))
+    found = timed_calls(call, watched_runs(), called=watched_calls())
     print(json.dumps(asdict(found)))  # noqa: T201  # for the process that asked
 
 

@@ -123,25 +123,34 @@ def _first_calls(table: AccelerateResults) -> Section:
     words = (
         "What calls take beside the run itself, with inputs of a few elements, in fresh processes that have imported "
         "the program: the first call with an empty build cache, and in a second process with that cache. What "
-        "compiled programs run is taken away from all of them. Unless --threads is given, calls leave the number of "
+        "compiled programs run is taken away from all of them. Around a later call is what Python makes before and "
+        "after it: the rays of a picture, the box of a blast. Unless --threads is given, calls leave the number of "
         "threads to the program: one for a few elements.",
     )
     rows = tuple(
         (
             each.title,
-            *(_seconds(median(found)) for found in (each.cold, each.warm, each.later)),
+            *(_seconds(median(found)) for found in (each.cold, each.warm, each.later, each.around)),
             *map(str, each.compiled),
         )
         for each in table.first_calls
     )
-    head = ("", "first call", "in a second process", "a later call", "files compiled", "in a second process")
+    head = (
+        "",
+        "first call",
+        "in a second process",
+        "a later call",
+        "around it",
+        "files compiled",
+        "in a second process",
+    )
     return Section("First calls", words, tables=(ReportTable(head, rows),))
 
 
 def first_calls_text(calls: FirstCalls) -> str:
     """One line: "dot product: first call 1.2 s with an empty cache, ..."."""
-    cold, warm, later = (_seconds(median(found)) for found in (calls.cold, calls.warm, calls.later))
-    return f"{calls.title}: first call {cold}, in a second process {warm}, a later call {later}"
+    cold, warm, later, around = map(_seconds, map(median, (calls.cold, calls.warm, calls.later, calls.around)))
+    return f"{calls.title}: first call {cold}, in a second process {warm}, a later call {later}, around it {around}"
 
 
 def _makings(table: AccelerateResults) -> Section | None:

@@ -97,7 +97,8 @@ class FirstCalls:
     """A program in fresh processes, with inputs of a few elements: what calls take beside the run itself, seconds.
 
     cold, warm: the first call with an empty build cache and with one that a process has filled, one a process. later: a
-    later call. compiled: how many files a cold and a warm process compiled at most.
+    later call of the program; around: what Python does for it before and after. compiled: how many files a cold and a
+    warm process compiled at most.
     """
 
     name: str
@@ -105,6 +106,7 @@ class FirstCalls:
     cold: tuple[float, ...] = ()
     warm: tuple[float, ...] = ()
     later: tuple[float, ...] = ()
+    around: tuple[float, ...] = ()
     compiled: tuple[int, int] = (0, 0)
 
 

@@ -12,8 +12,8 @@ from workbench._version import __version__
 
 if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
     from workbench.array_function import collective as collective
-    from workbench.array_function import foreign as foreign
     from workbench.errors import StencilError as StencilError
+    from workbench.foreign_function import foreign as foreign
     from workbench.graph.from_text import graph_from_text as graph_from_text
     from workbench.interactions import interaction as interaction
     from workbench.machine import Machine as Machine
@@ -34,7 +34,7 @@ _EXPORTS: dict[str, str] = {
     "Study": "workbench.tuning.study",
     "collective": "workbench.array_function",
     "counters": "workbench.pipeline",
-    "foreign": "workbench.array_function",
+    "foreign": "workbench.foreign_function",
     "graph_from_text": "workbench.graph.from_text",
     "interaction": "workbench.interactions",
     "load_ipython_extension": "workbench.notebook.extension",

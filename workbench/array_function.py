@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from workbench.backends.registry import REFERENCE, SHOWN, backend_names, row_of, select_backend
+from workbench.backends.registry import row_of, select_backend
 from workbench.backends.teams import check_threads
-from workbench.errors import BackendError, FieldError, TraceError
+from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
 from workbench.frontend.called import CALL_KEYWORDS
 from workbench.frontend.captured import OF_FUNCTIONS, warn_of_changed_names
@@ -29,7 +29,6 @@ from workbench.frontend.collective import (
     trace_collective,
     value_names,
 )
-from workbench.frontend.foreign import Foreign
 from workbench.frontend.structures import Structure, names_of, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
@@ -274,28 +273,6 @@ def collective(
         return Collective(given, name or called, dtype, backend, threads)
 
     return decorate if function is None else decorate(function)
-
-
-def foreign(native: Callable[..., Any], fallback: Callable[..., Any], *, backend: str = SHOWN) -> Foreign:
-    """A function that another library computes: `solve = wb.foreign(np.linalg.solve, eliminated)`.
-
-    It is called in functions under `@wb.collective`, with arrays, numbers and constants by position. fallback: the same
-    in the words of such functions, or a foreign function itself; it says what the results mean, their types and their
-    shapes, and runs on all backends but one. backend: the one on which the native is called, between two programs: with
-    arrays of NumPy that it only reads, on a GPU with those of CuPy. It returns fresh arrays of the fallback's types
-    and shapes. What no result of the function needs is not called. Raises FieldError for what is no function,
-    BackendError for a backend that calls none.
-    """
-    for what, given in (("native", native), ("fallback", fallback)):
-        if not callable(given):
-            raise FieldError(f"the {what} of a foreign function is {given!r}", advice="Give a function.")
-    if row_of(backend).name == REFERENCE:
-        others = ", ".join(name for name in backend_names() if name != REFERENCE)
-        raise BackendError(
-            f"{REFERENCE!r} calls no natives: it runs fallbacks, which say what results mean",
-            advice=f"Use one of: {others}.",
-        )
-    return Foreign(native, fallback, backend, row_of(backend).device != row_of(SHOWN).device)
 
 
 def _key(value: object) -> object:

@@ -32,7 +32,7 @@ OF_CALLS = {
     "backends/teams.py",
     "forking.py",
     "frontend/captured.py",
-    "frontend/collective.py",
+    "frontend/returned.py",
     "frontend/structures.py",
     "run/inputs.py",
     "run/one_call.py",

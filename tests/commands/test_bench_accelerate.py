@@ -331,7 +331,7 @@ def test_calls_are_timed_without_the_run():
 
 def test_what_python_does_around_a_later_call_is_told_apart():
     now, called, ran = [0.0], [0.0], [0.0]
-    taken = iter([(5.0, 4.0, 1.0), (0.5, 0.375, 0.125)])  # seconds of all, of the program's call, of its run
+    taken = iter([(5.0, 4.0, 1.0), *[(0.5, 0.375, 0.125)] * 2])  # seconds of all, of the program's call, of its run
 
     def call():
         for clock, seconds in zip((now, called, ran), next(taken), strict=True):

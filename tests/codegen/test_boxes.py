@@ -14,6 +14,7 @@ AXES = (1, 2, 3, 4)
 TEXT = """\
 #include "stencil_rows.h"
 using namespace stencil;
+constexpr int64_t AROUND = 100;
 template <int D>
 int64_t boxes(const int64_t* extents, const int64_t* sides, const int64_t* block, int64_t* numbers) {
     Shape<D> shape;
@@ -40,7 +41,7 @@ int64_t boxes(const int64_t* extents, const int64_t* sides, const int64_t* block
 """
 CUT = """\
 extern "C" __attribute__((visibility("default")))
-int64_t blocks{0}(const int64_t* extents, int threads, int64_t* found) {{
+int64_t {1}_of{0}(const int64_t* extents, int threads, int tile, int most, int64_t* found) {{
     Shape<{0}> shape;
     Margins<{0}> grown;
     for (int k = 0; k < {0}; ++k) {{
@@ -48,8 +49,8 @@ int64_t blocks{0}(const int64_t* extents, int threads, int64_t* found) {{
         shape.strides[k] = shape.origin[k] = 0;
         grown.sides[k][0] = grown.sides[k][1] = 0;
     }}
-    const Blocks<{0}> blocks = cut(shape, grown, threads, 0);
-    for (int64_t task = 0; task < blocks.count() && task < 100; ++task) {{
+    const Blocks<{0}> blocks = {1}(shape, grown, threads, tile{2});
+    for (int64_t task = 0; task < blocks.count() && task < most; ++task) {{
         const Block block = blocks[task];
         *found++ = block.first_row;
         *found++ = block.last_row;
@@ -69,7 +70,8 @@ int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* bl
 
 @pytest.fixture(scope="module")
 def library():
-    text = TEXT + "".join(entry.format(dim) for dim in AXES for entry in (ENTRY, CUT))
+    text = TEXT + "".join(ENTRY.format(dim) + CUT.format(dim, "cut", "") for dim in AXES)
+    text += "".join(CUT.format(dim, "cut_in_strips", ", AROUND") for dim in AXES if dim >= 3)
     (built,) = build([Unit("boxes", text, headers=openmp_headers(text))])
     return ctypes.CDLL(str(built.path))
 
@@ -106,18 +108,50 @@ def test_rows_of_the_domain_are_numbered_through(library):
     assert found[:, 2].tolist() == list(range(2, 11))
 
 
+def blocks_of(library, cut, extents, threads=1, tile=0, most=3000):
+    """Rows and ends of all blocks, and how many blocks there are for ghost cells."""
+    found, words = np.zeros((most, 4), np.int64), np.array(extents, np.int64)
+    function = library[f"{cut}_of{len(extents)}"]
+    function.restype = ctypes.c_int64
+    places = (ctypes.c_void_p(words.ctypes.data), threads, tile, most, ctypes.c_void_p(found.ctypes.data))
+    count, of_rows = divmod(function(*places), 1000)
+    assert count <= most
+    return found[:count], of_rows
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("extents", [(5, 200, 300), (11, 33, 1000), (3, 4, 181, 182), (2, 3000, 40), (1, 700, 700)])
+def test_strips_of_a_plane_follow_each_other_in_all_planes(library, extents, threads):
+    """Each row is in one block, and blocks are about as large as others."""
+    found, _ = blocks_of(library, "cut_in_strips", extents, threads)
+    planes, plane, width = math.prod(extents[:-2]), *extents[-2:]
+    strips = len(found) // planes
+    assert strips == -(-plane // -(-plane // (plane * width // 16384)))
+    assert (found[:, 2:] == (0, width)).all()
+    rows = np.concatenate([np.arange(first, last) for first, last, *_ in found])
+    assert (np.sort(rows) == np.arange(planes * plane)).all()
+    assert (found[:, 0] // plane == np.tile(np.arange(planes), strips)).all()
+    assert (found[:, 0] // plane == (found[:, 1] - 1) // plane).all()
+    assert (found[:, 0] % plane == np.repeat(found[::planes, 0] % plane, planes)).all()
+    assert ((found[:, 1] - found[:, 0]) * width < 2 * 16384 + width).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(("extents", "tile"), [((90, 100, 200), 0), ((5, 200, 300), 7), ((3, 2, 4_000_000), 0)])
+def test_small_planes_given_rows_and_long_rows_have_no_strips(library, extents, tile, threads):
+    mine, plain = (blocks_of(library, cut, extents, threads, tile)[0] for cut in ("cut_in_strips", "cut"))
+    assert (mine == plain).all()
+
+
 @pytest.mark.parametrize(
     "extents", [(10, 20), (5000, 1000), (3, 3_000_000), (2_500_000,), (400, 100, 300), (1, 1, 1_048_577)]
 )
 def test_one_thread_has_blocks_of_a_million_cells(library, extents):
     """So that it looks between them whether its march is to stop; rows for ghost cells are in one block."""
-    found, words = np.zeros((100, 4), np.int64), np.array(extents, np.int64)
-    function = library[f"blocks{len(extents)}"]
-    function.restype = ctypes.c_int64
-    count, of_rows = divmod(function(ctypes.c_void_p(words.ctypes.data), 1, ctypes.c_void_p(found.ctypes.data)), 1000)
-    rows, width = math.prod(extents[:-1]), extents[-1]
+    found, of_rows = blocks_of(library, "cut", extents)
+    count, rows, width = len(found), math.prod(extents[:-1]), extents[-1]
     seen = np.zeros((rows, -(-width // 1024)), np.int64)
-    for first_row, last_row, first, last in found[:count]:
+    for first_row, last_row, first, last in found:
         assert first % 1024 == 0
         seen[first_row:last_row, first // 1024 : -(-last // 1024)] += 1
         assert (last_row - first_row) * (last - first) <= (1 << 20) + 1024

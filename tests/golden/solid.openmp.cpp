@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_bbe7420bf002bfad {
+namespace plan_138a98f9102a8fc1 {
 
 // Outside of u
 struct outside_u {
@@ -110,7 +110,7 @@ static void run_step(Run<3>& run, int rank) {
     barrier(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
-        const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(0));
+        const Blocks<3> blocks = cut_in_strips(shape, grown, team.size, run.tile(0), 32);
         share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_0_u(shape, globals, box,
@@ -145,7 +145,7 @@ static void run_step_observed(Run<3>& run, int rank) {
     barrier(team, [&] { lap(run, 2); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
-        const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(1));
+        const Blocks<3> blocks = cut_in_strips(shape, grown, team.size, run.tile(1), 40);
         share_or_leave(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_observed_0_u_total(shape, globals, box,
@@ -169,12 +169,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_bbe7420bf002bfad
+}  // namespace plan_138a98f9102a8fc1
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_bbe7420bf002bfad(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_138a98f9102a8fc1(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_bbe7420bf002bfad;
+    using namespace stencil::plan_138a98f9102a8fc1;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -34,7 +34,8 @@ class SweepCall:
     that is scanned, or -1; type of what is scanned; totals: the buffer for what chunks combine to or senders have sent,
     -1 for none. senders: the shape of those that send to the cells of a Scatter, "" in other loops. digits: values that
     a Rank counts, or 0. loop: its number among those of the plan (`loop_keys.loop_names`), by which it finds how many
-    rows a task has.
+    rows a task has. around: bytes that it touches for each cell of a plane, in all planes around, or 0 where it reads
+    only one plane.
     """
 
     sweep: str
@@ -51,6 +52,7 @@ class SweepCall:
     senders: str = ""
     digits: int = 0
     loop: int = 0
+    around: int = 0
 
     @property
     def may_leave(self) -> bool:

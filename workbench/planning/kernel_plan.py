@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from math import prod
 from typing import Literal
 
 from workbench.graph import Kernel
@@ -75,6 +76,11 @@ class Read:
     def is_at_cell(self) -> bool:
         """Whether each cell reads its own cell only."""
         return not self.anywhere and not any(offset for pair in self.box for offset in pair)
+
+    @property
+    def planes(self) -> int:
+        """How many planes, those of the last two axes, a cell reads at."""
+        return prod(high - low + 1 for low, high in self.box[:-2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from workbench.codegen.cell_code import Pointer
 from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.cpp.leaving import first_write
+from workbench.codegen.cpp.strips import bytes_around
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
@@ -202,7 +203,8 @@ class _HostWriter(KernelWriter):
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         name = self._shared_sweep(sweep, own)
         loop = self.loops[loop_key(self.kernel, subkernel)]
-        return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank, loop=loop)
+        around = bytes_around(self.nodes, subkernel)
+        return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank, loop=loop, around=around)
 
     def _fold(self, subkernel: Subkernel) -> SweepCall:
         sweep, own = fold_sweep(self, subkernel)

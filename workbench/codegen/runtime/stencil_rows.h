@@ -79,6 +79,7 @@ struct Block {
 
 template <int D> struct Blocks {
     int64_t rows, tall, row_blocks, chunks, wide, x_blocks, low, high, origin;
+    int64_t plane = 0, planes = 0;  // rows of a plane, and planes, where blocks are strips; else 0
 
     int64_t count() const { return row_blocks * x_blocks; }
     int64_t border(int64_t x_block) const {
@@ -88,6 +89,10 @@ template <int D> struct Blocks {
     }
     Block operator[](int64_t task) const {
         const int64_t r = task / x_blocks, x = task % x_blocks;
+        if (planes > 0) {
+            const int64_t above = r % planes * plane, first = above + r / planes * tall, last = first + tall;
+            return {first, last < above + plane ? last : above + plane, border(x), border(x + 1)};
+        }
         const int64_t first = r * tall, last = first + tall;
         return {first, last < rows ? last : rows, border(x), border(x + 1)};
     }
@@ -145,6 +150,26 @@ template <int D> STENCIL_PROCEDURE Blocks<D> cut(const Shape<D>& shape, const Ma
     }
     blocks.wide = divide_up(blocks.chunks, blocks.x_blocks);
     blocks.x_blocks = divide_up(blocks.chunks, blocks.wide);
+    return blocks;
+}
+
+constexpr int64_t PLANES_BYTES = 2 << 20;  // planes that together have more than this leave the second cache
+
+// The same for loops that touch several planes at each cell, so many bytes `around` for each cell of a plane. Where these
+// are too much for a cache, blocks are strips of a plane, and that strip of the next plane comes next, so that the rows of
+// the planes around are still there.
+template <int D>
+STENCIL_PROCEDURE Blocks<D> cut_in_strips(
+    const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile, int64_t around) {
+    Blocks<D> blocks = cut(shape, grown, threads, tile);
+    if (tile > 0 || blocks.x_blocks > 1) return blocks;
+    const int64_t plane = shape.extents[D - 2] + grown.sides[D - 2][0] + grown.sides[D - 2][1];
+    const int64_t cells = plane * (blocks.high - blocks.low), strips = cells / 16384;
+    if (cells * around <= PLANES_BYTES || strips < 2) return blocks;
+    blocks.plane = plane;
+    blocks.planes = blocks.rows / plane;
+    blocks.tall = divide_up(plane, strips);
+    blocks.row_blocks = divide_up(plane, blocks.tall) * blocks.planes;
     return blocks;
 }
 

@@ -4,13 +4,13 @@ All numbers are whole and small, so that no sum is rounded and a native and its 
 """
 
 import sys
-import threading
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.at_the_same_time import at_the_same_time
 from tests.kit.bits import assert_same_bits
 from tests.kit.fake_cupy import FakeArray, FakeCupy
 from workbench.backends import registry
@@ -345,9 +345,5 @@ def test_calls_at_the_same_time_have_values_of_their_own():
             if program(V + 5, k, backend="openmp", threads=1) != (V + 5).sum() * (k + 1):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    at_the_same_time(work, [0.0, 1.0, 2.0, 3.0])
     assert not wrong

@@ -3,13 +3,13 @@
 import ast
 import gc
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 import workbench
+from tests.kit.at_the_same_time import at_the_same_time
 from workbench import python_text
 
 TEXT = "def f(x):\n" + "".join(f"    y{k} = (x + {k}) * (x - {k}) ** 2 if x > {k} else [x, -x]\n" for k in range(60))
@@ -36,18 +36,14 @@ def failures(parse):
     """What threads that parse at the same time raise."""
     found = []
 
-    def work():
+    def work(_):
         for _ in range(20):
             try:
                 assert isinstance(parse(TEXT), ast.Module)
             except SystemError as error:
                 found.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    at_the_same_time(work, range(6))
     return found
 
 

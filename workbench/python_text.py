@@ -1,6 +1,6 @@
 """Python text, parsed in one thread at a time.
 
-CPython up to 3.12 counts how deeply a tree is nested for all threads together. Where garbage collection lets another
+CPython 3.11 keeps one count of how deeply a tree is nested, for all threads. Where garbage collection lets another
 thread parse in the middle, `ast.parse` raises a SystemError about its recursion depth (CPython issue 106905).
 """
 

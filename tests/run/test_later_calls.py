@@ -4,7 +4,6 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 import weakref
 from collections import Counter
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.at_the_same_time import at_the_same_time
 from tests.kit.bits import assert_same_bits
 from tests.kit.lent import Watched
 from tests.kit.lines import Line
@@ -236,11 +236,7 @@ def test_threads_call_programs_with_loops_and_records_at_the_same_time():
             if not np.array_equal(program(Line(x, x), most), 2 * x * 2.0**most):
                 wrong.append((seed, most))
 
-    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    at_the_same_time(work, range(4))
     assert not wrong
 
 

@@ -4,7 +4,6 @@ import gc
 import resource
 import subprocess
 import sys
-import threading
 import tracemalloc
 import weakref
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.at_the_same_time import at_the_same_time
 from tests.kit.bits import assert_same_bits
 from tests.kit.lent import Watched
 from workbench.backends import openmp_instance
@@ -205,11 +205,7 @@ def test_threads_call_at_the_same_time():
             if not (np.array_equal(found, x * x + seed) and abs(total - x.sum()) < 1e-9):
                 wrong.append(seed)
 
-    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    at_the_same_time(work, range(4))
     assert not wrong
 
 

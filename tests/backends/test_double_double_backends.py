@@ -4,8 +4,10 @@ import pytest
 
 from tests.backends.nvrtc_path import nvrtc_path
 from tests.kit.backend_agreement import assert_agrees, bits, random_cells, state_after
+from tests.kit.fake_cubins import Parameter, parameter
 from tests.kit.fake_cupy import FakeCupy
 from tests.kit.optimised import optimised
+from workbench.backends import cuda_instance
 from workbench.backends.base import MarchRequest
 from workbench.backends.compile_pool import Unit
 from workbench.backends.cuda import CudaBackend
@@ -160,11 +162,21 @@ def test_several_steps_in_tiles_have_the_bits_of_steps():
         mine.close()
 
 
-def test_the_stand_in_for_cupy_has_the_bits_of_the_reference():
+def test_the_stand_in_for_cupy_has_the_bits_of_the_reference(monkeypatch):
+    monkeypatch.setattr(cuda_instance, "SLICE_SECONDS", 60.0)  # on a slow machine too, batches are long enough
     fake = FakeCupy()
     program = CudaBackend(fake, fake.cubins).compile(planned(SUMMED, 1))
-    for steps in (1, 70):  # launches one by one, and in graphs
-        assert_agrees(program, (37,), MarchRequest("step", steps, observe_every=30))
+    assert_agrees(program, (37,), MarchRequest("step", 70, observe_every=30))  # launches one by one
+    assert "capture" not in fake.log
+    assert_agrees(program, (37,), MarchRequest("step", 70))
+    assert "capture" in fake.log  # and in graphs
+
+
+def test_the_stand_in_for_cupy_knows_the_bytes_of_a_cell():
+    """Else an array seems longer than it is, and to overlap with those that happen to lie behind it."""
+    assert parameter("stencil::array<const dd> u_array") == Parameter("u_array", True, 16)
+    with pytest.raises(KeyError, match="quad"):
+        parameter("stencil::array<quad> u_array")
 
 
 def test_the_text_compiles_for_a_device(monkeypatch, tmp_path):

@@ -14,7 +14,7 @@ KERNELS = re.compile(r'extern "C" __global__ void __launch_bounds__\(\w+\) (\w+)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of a kernel: size is of an array's elements, 1 where these are records."""
+    """One of a kernel: size is its bytes, of an array those of a cell."""
 
     name: str
     is_array: bool
@@ -22,6 +22,7 @@ class Parameter:
 
 
 SIZES = {"double": 8, "float": 4, "int64_t": 8, "uint64_t": 8, "int32_t": 4, "uint32_t": 4, "int16_t": 2, "uint16_t": 2}
+SIZES |= {"int8_t": 1, "uint8_t": 1, "bool": 1, "dd": 16}
 
 
 def parameters_of(text, kernel):
@@ -34,7 +35,7 @@ def parameter(declared):
     type_, name = declared.strip().rsplit(" ", 1)
     type_ = type_.removeprefix("const ").removeprefix("stencil::")
     if found := re.fullmatch(r"array<(?:const )?(.*)>", type_):
-        return Parameter(name, True, SIZES.get(found[1], 1))
+        return Parameter(name, True, SIZES[found[1]])
     if found := re.fullmatch(r"(Shape|Margins)<(\d)>", type_):
         rank = int(found[2])
         return Parameter(name, False, 48 * rank + 8 if found[1] == "Shape" else 8 * rank)

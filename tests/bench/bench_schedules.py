@@ -48,6 +48,9 @@ CASES = {
     "wave-2": (wave.machine(3, order=2, dtype="f32"), SPACE),
     "wave-4": (wave.machine(3, order=4, dtype="f32"), SPACE),
     "wave-8": (wave.machine(3, order=8, dtype="f32"), SPACE),
+    "two-levels-2": (wave.machine(3, order=2, time_order=2, dtype="f32"), SPACE),
+    "two-levels-4": (wave.machine(3, order=4, time_order=2, dtype="f32"), SPACE),
+    "two-levels-8": (wave.machine(3, order=8, time_order=2, dtype="f32"), SPACE),
 }
 UPDATES, LEAST_STEPS = 3e7, 64  # of a cell and of the grid in one measurement, at least
 MOST_UPDATES = 1.5e9  # of a cell

@@ -6,11 +6,12 @@ from tests.kit.random_tileable import HEAT
 from tests.kit.tiled_kernels import FIGURES, tiled
 from workbench.codegen.rendering import template_text
 from workbench.frontend.cell import trace_cell
-from workbench.planning import plan_graph
+from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.choices import TilingChoices
 from workbench.planning.cost import CacheLevel, HostFigures
 from workbench.planning.schedules.gain import FEW, LONGEST_FEW, Caches, meet_often, spares_meetings, tiles_gain
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
+from workbench.solvers import wave
 
 
 def gains(edge, threads=1, figures=FIGURES):
@@ -50,6 +51,29 @@ def test_where_nothing_was_measured_a_near_last_cache_keeps_steps_until_arrays_f
 
     assert [chosen(edge, True) for edge in (768, 1024, 1100)] == [False, False, True]
     assert [chosen(edge, False) for edge in (300, 350)] == [False, True]
+
+
+PREFETCHED = HostFigures(
+    14e9,
+    37e9,
+    "a core that fetches ahead",
+    tuple(CacheLevel(*each) for each in ((1 << 14, 297e9), (1 << 20, 74e9), (1 << 24, 26e9), (1 << 27, 14e9))),
+)
+
+
+@pytest.mark.parametrize("figures", [PREFETCHED, None])
+@pytest.mark.parametrize(
+    ("order", "edge", "chosen"),
+    [(2, 256, True), (2, 384, True), (4, 256, True), (4, 384, True), (8, 128, False), (8, 192, False), (8, 384, True)],
+)
+def test_long_formulas_run_in_tiles_only_where_memory_takes_as_long(order, edge, chosen, figures):
+    """Measured on such a core, tiles over steps: 1.6, 2.4, 1.2, 1.6, 0.88, 0.91, 1.05."""
+    machine = wave.machine(3, order=order, time_order=2, dtype="f32")
+    kernel = plan_graph(machine.graph, Choices(plan=PlanChoices().changed(schedule="diamond"))).main
+    extents = (edge, edge, edge)
+    sizes = tile_sizes(kernel, extents, TilingChoices(), 2, 1 << 21)
+    arrays = 8 * edge**3 // 2
+    assert tiles_gain(kernel, extents, sizes, arrays, Caches(1 << 21, 1 << 24), figures, 2) == chosen
 
 
 def test_only_several_threads_meet():

@@ -54,15 +54,16 @@ class BenchRequest:
 
 def list_problems(say: Say) -> None:
     """The problems, the contenders that are here, and those that are not."""
+    width = 2 + max(*(len(problem.name) for problem in PROBLEMS), *(len(row.name) for row in CONTENDERS))
     say("problems:")
     for problem in PROBLEMS:
-        say(f"  {problem.name:<12}{problem.title}: {problem.scheme}")
-        say(f"  {'':<12}{shape_text(problem.shape)} cells, {problem.dtype}")
+        say(f"  {problem.name:<{width}}{problem.title}: {problem.scheme}")
+        say(f"  {'':<{width}}{shape_text(problem.shape)} cells, {problem.dtype}")
     say("contenders:")
     for row in CONTENDERS:
         absent = absence(row)
         state = version(row) if absent is None else f"{absent.reason}. {absent.advice}".strip()
-        say(f"  {row.name:<12}{row.label}: {state}" + ("" if row.usual else "; runs if --only names it"))
+        say(f"  {row.name:<{width}}{row.label}: {state}" + ("" if row.usual else "; runs if --only names it"))
     say("for example: workbench bench heat2d --rounds 5 -o heat.html")
     say("programs of whole arrays, and what fusion does to them: workbench bench accelerate")
 

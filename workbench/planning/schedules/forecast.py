@@ -10,6 +10,7 @@ and store what they move from further away, so that these loads and stores are n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot
 
 from workbench.amounts import scaled
 from workbench.planning.cost import HostFigures, step_cost
@@ -32,6 +33,14 @@ class Forecast:
     def rate(self) -> float:
         """Updates a second."""
         return 1 / (max(self.near, self.arithmetic) + self.second + self.memory)
+
+    @property
+    def overlapped_rate(self) -> float:
+        """Updates a second where most of what comes from further away is fetched while the loop computes.
+
+        The time is the root of the sum of squares: the longest part counts, and what is as long adds to it.
+        """
+        return 1 / hypot(self.near + self.arithmetic, self.second, self.memory)
 
     @property
     def limit(self) -> str:

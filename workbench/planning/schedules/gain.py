@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import exp, log, prod
 
 from workbench.planning.cost import SMALL_STEP, CacheLevel, HostFigures
 from workbench.planning.kernel_plan import KernelPlan
@@ -18,6 +18,8 @@ _MARGIN_FAR = 1.1
 """The same where arrays fill a good part of the last cache, which steps find there less often than forecasts say."""
 _GOOD_PART = 0.25
 """Of a thread's part of the last cache, from which on that is so: other cores use it too."""
+_EDGES = 1.15
+"""How many times as fast tiles must be where loops wait for little: the edges of their boxes take 1.03 to 1.26."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nothing was measured: no cell is found there again in the next step."""
 _BEYOND_NEAR = 0.5
@@ -56,20 +58,25 @@ def tiles_gain(
     arrays: bytes of all arrays that each thread works on; what fits into its second cache is as near in steps.
     figures: what a thread moves and computes (`of_a_thread`), None where it was not measured. Between the second cache
     and memory tiles gain by how slow the third one is, and its size says little of that: other cores may use most of
-    it. Steps that are too long to run together gain nothing by rows that are padded for tiles.
+    it. Steps that are too long to run together gain nothing by rows that are padded for tiles. How far loops wait for
+    what comes from further away differs between processors; where tiles would lose if they do not, steps are taken.
     """
     unmeasured = arrays > max(_BEYOND * caches.second, _BEYOND_NEAR * caches.last if caches.last_is_near else 0)
     if arrays <= caches.second or not pays(kernel, extents, sizes):
         return False
     if figures is None or not figures.levels:
-        return unmeasured
+        return unmeasured and _gains_at_best(kernel, extents, sizes, arrays, caches, _typical(caches))
     here = replace(figures, bandwidth=_beyond(figures, arrays, caches))
     expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, caches.second)]
     match expected:
         case [step, tile] if step is not None and tile is not None:
             seconds = prod(extents) / (step.rate * threads)
             margin = _MARGIN if arrays < _GOOD_PART * caches.last else _MARGIN_FAR
-            return tile.rate >= margin * step.rate and FEW * seconds <= _SLOWER * LONGEST_FEW
+            return (
+                tile.rate >= margin * step.rate
+                and _gains_at_best(kernel, extents, sizes, arrays, caches, figures)
+                and FEW * seconds <= _SLOWER * LONGEST_FEW
+            )
         case _:
             return unmeasured
 
@@ -88,6 +95,37 @@ def of_a_thread(figures: HostFigures, threads: int) -> HostFigures:
     """The part of each of the threads that figures were measured with."""
     levels = tuple(CacheLevel(level.size // threads, level.bandwidth / threads) for level in figures.levels)
     return HostFigures(figures.bandwidth / threads, figures.flops / threads, figures.label, levels)
+
+
+def _gains_at_best(
+    kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes, arrays: int, caches: Caches, figures: HostFigures
+) -> bool:
+    """Whether tiles gain where what comes from further away is fetched while loops compute."""
+    here = replace(figures, bandwidth=_between(figures, arrays, caches))
+    step, tile = (needs.forecast(here) for needs in needs_of(kernel, extents, sizes, caches.second))
+    return step is None or tile is None or tile.overlapped_rate >= _EDGES * step.overlapped_rate
+
+
+def _typical(caches: Caches) -> HostFigures:
+    """What a core with vectors of 256 or 512 bits moves and computes, where nothing was measured."""
+    rates = {caches.second // 64: 2e11, caches.second // 2: 6e10, caches.last // 2: 2.5e10, 8 * caches.last: 1.2e10}
+    levels = tuple(CacheLevel(size, rate) for size, rate in rates.items())
+    return HostFigures(1.2e10, 2.5e10, "typical of a core", levels)
+
+
+def _between(figures: HostFigures, arrays: int, caches: Caches) -> float:
+    """The figure of data from behind the second cache; of sizes between the last cache and memory, one in between.
+
+    A last cache that others use too may hold more than a thread's part: the logarithms of rates are taken by those of
+    sizes, so that data of a few times its size counts as partly there.
+    """
+    cached = [level for level in figures.levels if level.size <= caches.last]
+    far = figures.levels[-1]
+    if arrays <= caches.last or not cached or not cached[-1].size < arrays < far.size:
+        return _beyond(figures, arrays, caches)
+    near = cached[-1]
+    part = log(arrays / near.size) / log(far.size / near.size)
+    return near.bandwidth * exp(part * log(figures.bandwidth / near.bandwidth))
 
 
 def _beyond(figures: HostFigures, arrays: int, caches: Caches) -> float:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from workbench.backends.registry import row_of, select_backend
+from workbench.backends.registry import begin_looking, row_of, select_backend
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, TraceError
 from workbench.forking import forkable_lock
@@ -31,6 +31,7 @@ from workbench.frontend.collective import (
 )
 from workbench.frontend.structures import Structure, names_of, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
+from workbench.garbage import kept_garbage
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
@@ -199,22 +200,30 @@ class Collective:
     def _prepare(self, key: _Key, arguments: tuple[object, ...], asked: _Options) -> Prepared | PreparedSequence:
         """What calls like this one share, planned and compiled."""
         check_threads(asked.threads)
-        traced = self._trace(arguments, asked.backend)
-        made: Prepared | PreparedSequence
-        if traced.sequence.is_plain:
-            made = self._program(traced, 0, arguments, asked, {})
-        else:
-            names = (*self._signature.parameters, *value_names(traced.sequence))
-            known: _Known = {}
-            made = PreparedSequence(
-                traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
-            )
+        with kept_garbage():
+            made = self._make(arguments, asked)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
             dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]
         for each in dropped:
             each.give_up()
         return prepared
+
+    def _make(self, arguments: tuple[object, ...], asked: _Options) -> Prepared | PreparedSequence:
+        """The same, newly made."""
+        looking = None if self._traced else begin_looking(asked.backend)
+        try:
+            traced = self._trace(arguments, asked.backend)
+        finally:
+            if looking is not None:
+                looking.join()
+        if traced.sequence.is_plain:
+            return self._program(traced, 0, arguments, asked, {})
+        names = (*self._signature.parameters, *value_names(traced.sequence))
+        known: _Known = {}
+        return PreparedSequence(
+            traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
+        )
 
     def _program(
         self, traced: _Traced, number: int, arguments: Sequence[object], asked: _Options, known: _Known

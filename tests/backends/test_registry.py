@@ -1,16 +1,22 @@
 """The registry: rows that load, and the choice that "auto" makes."""
 
+import sys
+import threading
+import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.at_the_same_time import at_the_same_time
 from tests.kit.capabilities import CAPABILITIES
 from workbench.backends import registry
 from workbench.backends.base import Availability
+from workbench.backends.openmp import OpenmpBackend
 from workbench.errors import BackendError
 from workbench.pipeline import plan_for
 
@@ -53,6 +59,48 @@ def test_the_contract_of_imports_names_each_backend():
     (contract,) = (each for each in settings["contracts"] if each["id"] == "backends")
     missing = [row.module for row in registry.BACKENDS if f"({row.module})" not in contract["layers"][0].split(" | ")]
     assert not missing, f"add to the contract 'backends' of pyproject.toml: {', '.join(missing)}"
+
+
+def test_the_compiler_is_looked_for_while_a_function_is_traced(monkeypatch):
+    seen = []
+
+    def availability(backend):
+        seen.append(("looked", threading.current_thread() is threading.main_thread()))
+        return Availability(True)
+
+    monkeypatch.setattr(OpenmpBackend, "availability", availability)
+
+    @wb.collective(backend="openmp")
+    def doubled(xs):
+        seen.append(("traced", threading.current_thread() is threading.main_thread()))
+        return xs + xs
+
+    assert doubled(np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+    assert {("looked", False), ("traced", True)} <= set(seen[:2])
+    looks = seen.count(("looked", False))
+    doubled(np.ones((2, 2)))  # traced again; the compiler is known
+    assert seen.count(("looked", False)) == looks == 1
+
+
+@pytest.mark.parametrize("name", ["reference", "cuda", "cuda-sim", "nothing"])
+def test_no_compiler_is_looked_for_where_there_are_no_threads(name, monkeypatch):
+    monkeypatch.setattr(registry, "get_backend", lambda name: pytest.fail(f"looked for {name}"))
+    registry.begin_looking(name).join()
+
+
+def test_a_backend_is_one_object_whoever_asks_first():
+    class Slow:
+        def __init__(self):
+            time.sleep(0.05)
+            made.append(self)
+
+    made, row = [], registry.BackendRow("slow", "slow", "Slow", "", None)
+    sys.modules["slow"] = SimpleNamespace(Slow=Slow)
+    try:
+        at_the_same_time(registry._load, [row] * 4)
+    finally:
+        del sys.modules["slow"]
+    assert len(made) == 1
 
 
 def test_reference_is_always_available():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -12,6 +14,7 @@ from workbench.backends.base import Availability, Backend
 from workbench.backends.cache_folder import default_cache
 from workbench.codegen.template_store import keep_templates_in
 from workbench.errors import BackendError
+from workbench.forking import forkable_lock
 from workbench.planning.choices import CompilerKind, TilingChoices
 from workbench.planning.schedules.schedule import Schedule
 from workbench.planning.schedules.table import SCHEDULES
@@ -97,6 +100,7 @@ BACKENDS: tuple[BackendRow, ...] = (
     ),
 )
 keep_templates_in(default_cache)
+_loading = forkable_lock()  # one object of a backend in a process
 REFERENCE = "reference"  # which defines the results that all others must have
 SHOWN = "openmp"  # whose plans and texts are shown where no backend is asked for, or it has none
 
@@ -153,6 +157,22 @@ def begin_objects(name: str, axes: int, kind: CompilerKind) -> None:
         getattr(import_module(module), function)(axes, kind)
 
 
+def begin_looking(name: str) -> threading.Thread:
+    """Begin to find out, in a thread that the caller joins, whether the compiler of a backend for CPU threads works.
+
+    The first look on a machine takes as long as a short trace.
+    """
+    looking = threading.Thread(target=_look, args=(SHOWN if name == "auto" else name,), name="looking for a compiler")
+    looking.start()
+    return looking
+
+
+def _look(name: str) -> None:
+    with suppress(BackendError):
+        if row_of(name).runs_on == "threads":
+            get_backend(name).availability()
+
+
 def availability_table() -> tuple[tuple[str, Availability], ...]:
     """Name and availability of every backend, in the order of the rows."""
     return tuple((row.name, _load(row).availability()) for row in BACKENDS)
@@ -180,7 +200,12 @@ def _select_automatically() -> Selection:
     raise BackendError(f"no backend can run here: {'; '.join(passed)}", advice="Run `workbench doctor` to see why.")
 
 
-@cache
 def _load(row: BackendRow) -> Backend:
+    with _loading:
+        return _loaded(row)
+
+
+@cache
+def _loaded(row: BackendRow) -> Backend:
     backend: Backend = getattr(import_module(row.module), row.class_name)()
     return backend

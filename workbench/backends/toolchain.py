@@ -52,9 +52,10 @@ SELECT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-thread-jumps",), "cla
 COPY_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-tree-loop-distribute-patterns",), "clang": ()}
 # gcc tries to combine three and four instructions into one, in time that grows faster than the loop: half of what
 # LULESH's longest loop takes, without making it faster. In texts of more than LONG_TEXT characters gcc combines pairs
-# only, and allocates registers for a function as a whole, not loop by loop. Nor does it look for equal values among
-# instructions again, as it has among expressions, nor order them after registers are given out, as processors do.
-_GCC_LONG = "--param=max-combine-insns=2 -fira-region=one -fno-gcse -fno-rerun-cse-after-loop -fno-schedule-insns2"
+# only, and allocates registers for a function as a whole. Nor does it look for equal values among instructions again,
+# order them after registers are given out, as processors do, or look for vectors outside of loops.
+_GCC_LONG = """--param=max-combine-insns=2 -fira-region=one -fno-gcse -fno-gcse-after-reload -fno-schedule-insns2
+-fno-rerun-cse-after-loop -fno-tree-slp-vectorize"""
 LONG_TEXT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": tuple(_GCC_LONG.split()), "clang": ()}
 LONG_TEXT = 120_000
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")

@@ -100,6 +100,13 @@ def test_levels_of_towers_count_where_there_are_towers(device):
     assert key_of(device, cell, 3) == key_of(device, cell, 3, depth=8)
 
 
+def test_streams_count_on_a_device():
+    device = DEVICES[1]
+    keys = [device.phenotype(cell_plan(HEAT, 2, streams=streams)) for streams in (1, 2, 3)]
+    assert len(set(keys)) == 3
+    assert OPENMP.phenotype(cell_plan(HEAT, 2, streams=2)) == OPENMP.phenotype(cell_plan(HEAT, 2))
+
+
 def test_identity_names_device_and_compiler():
     host = OPENMP.identity()
     assert host.device

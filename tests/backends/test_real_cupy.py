@@ -11,7 +11,8 @@ import pytest
 
 from tests.kit import fake_cupy
 from tests.kit.fake_cuda_launches import FakeFunction, FakeModule
-from tests.kit.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeGraph, FakeStream
+from tests.kit.fake_cuda_streams import FakeEvent, FakeGraph, FakeStream
+from tests.kit.fake_cupy import FakeArray, FakeCupy, FakeDevice
 from workbench.backends.cuda import CudaBackend
 
 FAKE = FakeCupy()

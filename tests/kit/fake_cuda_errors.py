@@ -10,6 +10,7 @@ NAMES |= {
     999: "cudaErrorUnknown: unknown error",
 }
 NAMES |= {906: "cudaErrorStreamCaptureImplicit", 901: "cudaErrorStreamCaptureInvalidated"}
+NAMES |= {904: "cudaErrorStreamCaptureUnjoined", 905: "cudaErrorStreamCaptureIsolation"}
 NAMES |= {900: "cudaErrorStreamCaptureUnsupported", 35: "cudaErrorInsufficientDriver", 400: "cudaErrorInvalidHandle"}
 NAMES |= {201: "cudaErrorDeviceUninitialized: invalid device context"}
 

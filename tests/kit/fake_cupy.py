@@ -15,93 +15,10 @@ import numpy as np
 
 from tests.kit.fake_cubins import FakeCubins
 from tests.kit.fake_cuda_errors import CompileException, CUDARuntimeError, OutOfMemoryError
-from tests.kit.fake_cuda_launches import KERNEL, LAUNCH, FakeDriver, FakeModule
+from tests.kit.fake_cuda_launches import KERNEL, FakeDriver, FakeModule
+from tests.kit.fake_cuda_streams import FakeEvent, FakeStream
 
 FILL = 0.1  # ms of the host for a fill; of the device as for a kernel
-
-
-class Work:
-    """Something for the device: `ms` is how long it takes, `asked` when the host had asked for it."""
-
-    def __init__(self, do, after, ms, asked, stream):
-        self.do, self.after, self.ms, self.asked, self.stream = do, after, ms, asked, stream
-
-    def run(self):
-        if self.do is None:
-            return
-        for earlier in self.after:
-            earlier.run()
-        do, self.do, self.after = self.do, None, ()
-        self.stream.now = max(self.stream.now, self.asked) + self.ms
-        do()
-
-
-class FakeGraph:
-    def __init__(self, fake, launches):
-        self.fake, self.launches = fake, launches
-
-    def launch(self, stream=None):
-        self.fake.log.append("graph")
-        stream.submit(lambda: [run() for run in self.launches], KERNEL * len(self.launches), LAUNCH)
-
-
-class FakeStream:
-    def __init__(self, fake, *, null=False, non_blocking=False):
-        self.fake, self.null, self.non_blocking = fake, null, non_blocking
-        self.device = fake.current
-        self.captured, self.broken, self.last, self.now = None, False, None, 0.0
-        self.ptr = 0 if null else 1000 + len(fake.all_streams)
-        fake.all_streams.append(self)
-
-    def __enter__(self):
-        assert self.device == self.fake.current, "a stream of another device"
-        self.fake.stack.append(self)
-        return self
-
-    def __exit__(self, *_):
-        self.fake.stack.pop()
-
-    def submit(self, do, ms=0.0, host=0.0):
-        fake = self.fake
-        fake.check()
-        fake.host += host
-        if self.captured is not None:
-            self.captured.append(do)
-            return
-        if self.null:
-            for other in fake.all_streams:
-                if other.captured is not None and not other.non_blocking:
-                    other.broken = True
-                    raise CUDARuntimeError(906)
-        if self.null:
-            earlier = [s.last for s in fake.all_streams if not s.non_blocking and s.last]
-        else:
-            earlier = [w for w in (self.last, None if self.non_blocking else fake.null.last) if w]
-        self.last = Work(do, earlier, ms, fake.host, self)
-        if fake.random.random() < 0.3:
-            self.last.run()
-
-    def begin_capture(self, mode=None):
-        assert self.captured is None
-        assert not self.null
-        self.captured = []
-
-    def end_capture(self):
-        launches, self.captured = self.captured, None
-        if self.broken:
-            self.broken = False
-            raise CUDARuntimeError(901)
-        self.fake.log.append("capture")
-        return FakeGraph(self.fake, launches)
-
-    def synchronize(self):
-        self.fake.check()
-        if self.captured is not None:
-            raise CUDARuntimeError(900)
-        self.fake.log.append("synchronize")
-        if self.last:
-            self.last.run()
-        self.fake.host = max(self.fake.host, self.now)
 
 
 class FakeArray:
@@ -162,15 +79,6 @@ class FakeDevice:
 
     def __exit__(self, *_):
         self.fake.local.device = self.fake.before.pop()
-
-
-class FakeEvent:
-    def __init__(self, fake):
-        self.fake = fake
-
-    def record(self, stream=None):
-        assert stream.captured is None
-        stream.submit(lambda: setattr(self, "at", stream.now), host=0.1)
 
 
 class FakePool:
@@ -268,7 +176,7 @@ class FakeCupy:
             runtime=FakeRuntime(self),
             driver=FakeDriver(self),
             alloc_pinned_memory=self.alloc_pinned_memory,
-            Event=lambda: FakeEvent(self),
+            Event=lambda **options: FakeEvent(self, **options),
             get_elapsed_time=lambda first, last: last.at - first.at,
             compiler=SimpleNamespace(CompileException=CompileException),
         )

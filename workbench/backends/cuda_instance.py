@@ -8,6 +8,7 @@ from math import gcd, prod
 from typing import Any
 
 from workbench.backends.base import Array, LaunchTime, MarchRequest
+from workbench.backends.cuda_branches import CudaBranches
 from workbench.backends.cuda_copies import CudaCopies, GlobalsOnHost
 from workbench.backends.cuda_launches import ArrayWords, PackedLaunch, launch_all, packed
 from workbench.backends.cuda_modules import LoadedKernels
@@ -62,7 +63,9 @@ class CudaInstance(DeviceInstance):
                 # Any use of the default stream would break a capture on a stream that waits for it.
                 self._recorder = cuda.Stream(non_blocking=True)
         self._here = OnDevice(place, self._device, self._stream, name)
-        self._driver, self._launched_into = cuda.driver, self._stream.ptr
+        self._driver, self._launched_into = cuda.driver, self._stream
+        self._branches = CudaBranches(cuda, plan.choices.plan.device.streams)
+        self._has_branches = plan.choices.plan.device.streams > 1
         self._copies = CudaCopies(place.cupy, self._stream)
         super().__init__(plan, text.kernels, extents, place.cupy, lent=lent)
         with self._on_device():
@@ -188,7 +191,7 @@ class CudaInstance(DeviceInstance):
             try:
                 with self._recorder:
                     self._recorder.begin_capture()
-                    self._launched_into = self._recorder.ptr
+                    self._launched_into = self._recorder
                     try:
                         for _ in range(many):
                             self._launch_all(step)
@@ -198,7 +201,7 @@ class CudaInstance(DeviceInstance):
                         raise
                     self._graphs[key] = self._recorder.end_capture()
             finally:
-                self._order, self._launched_into = order, self._stream.ptr
+                self._order, self._launched_into = order, self._stream
         return self._graphs[key]
 
     def _launch_all(self, step: StepLaunches, clock: EventClock | None = None) -> None:
@@ -207,12 +210,16 @@ class CudaInstance(DeviceInstance):
             self._launch_in_order(launches)
         else:
             for each in self._as_packed(launches):
-                launch_all((each,), self._driver.launchKernel, self._launched_into)
+                launch_all((each,), self._driver.launchKernel, self._launched_into.ptr)
                 clock.mark(each.code, self._stream)
         self.rotate(step)
 
     def _launch_in_order(self, launches: tuple[DeviceLaunch, ...]) -> None:
-        launch_all(self._as_packed(launches), self._driver.launchKernel, self._launched_into)
+        step = self._branches.placed(launches) if self._has_branches else None
+        if step is not None and step.streams > 1:
+            self._branches.launch(step, self._as_packed(launches), self._driver.launchKernel, self._launched_into)
+        else:
+            launch_all(self._as_packed(launches), self._driver.launchKernel, self._launched_into.ptr)
 
     def _as_packed(self, launches: tuple[DeviceLaunch, ...]) -> tuple[PackedLaunch, ...]:
         """Made once for each arrangement of the arrays; the launches are those that this instance keeps."""

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal
 
 from workbench.backends.part_launches import MOST_BLOCKS, part_launches, power_of_two
 from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, StepLaunches
@@ -31,7 +32,8 @@ class DeviceLaunch:
     `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` counts what the step's
     text launches, a loop as one, of which there may be several launches here, or none. shapes: the axes of the shapes,
     in order. After them come, if any, the bytes of `grown`, by how much the domain is grown, and of `stage`, a stage of
-    towers.
+    towers. to_globals: what it does to the Globals block, the word of indices that lie outside apart: it "reads" of
+    it, only "fills" a slot of its own, or "writes" and reads.
     """
 
     kernel: str
@@ -44,6 +46,7 @@ class DeviceLaunch:
     shapes: tuple[Axes, ...] = ((),)
     grown: bytes = b""
     stage: bytes = b""
+    to_globals: Literal["reads", "fills", "writes"] = "reads"
 
 
 def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
@@ -54,8 +57,14 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
     for code in step.launches:
         number += not code.continues
         found = _launches(code, along(layout.extents, code.axes), choices.device_of(code.loop))
-        made += [replace(launch, code=number) for launch in found]
+        made += [replace(launch, code=number, to_globals=_to_globals(code)) for launch in found]
     return tuple(made)
+
+
+def _to_globals(code: LaunchCode) -> Literal["reads", "fills", "writes"]:
+    if code.kind == "tree":
+        return "writes" if code.renews else "fills"
+    return "writes" if code.kind == "scalars" else "reads"
 
 
 def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices) -> list[DeviceLaunch]:

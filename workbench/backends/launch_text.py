@@ -16,6 +16,8 @@ def launch_text(kernels: tuple[KernelLaunches, ...], choices: PlanChoices) -> st
             told.append([kernel.name, step.rotation, [_launch(code, choices) for code in step.launches]])
         if kernel.towers is not None:
             told.append([kernel.name, "levels of towers", choices.tiling.depth])
+    if choices.device.streams > 1:
+        told.append(["streams", choices.device.streams])
     return json.dumps(told)
 
 

@@ -79,10 +79,15 @@ class CpuChoices:
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoices:
-    """grid: CUDA blocks of a launch at most, 0 for as many as keep a device busy. block: threads a block."""
+    """How loops run on a device.
+
+    grid: CUDA blocks of a launch at most, 0 for as many as keep a device busy. block: threads a block. streams: how
+    many launches of a step may run at the same time, where none needs what another one leaves.
+    """
 
     grid: int = 0
     block: int = 256
+    streams: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +208,9 @@ class PlanChoices:
         """Grid and block of the loop with this key; "" for launches that are no loop over cells."""
         own, general = self.loop(loop), self.device
         return DeviceChoices(
-            general.grid if own.grid is None else own.grid, general.block if own.block is None else own.block
+            general.grid if own.grid is None else own.grid,
+            general.block if own.block is None else own.block,
+            general.streams,
         )
 
     def tile_of(self, loop: str) -> int:

@@ -37,6 +37,7 @@ MOST = 65535
 MOST_CELLS = 999_999_999  # nine digits, as a genome has them
 MOST_THREADS = 1024  # in a block
 MOST_SIZE = 8  # of a tower's diamond
+MOST_STREAMS = 16
 MOST_LANES = 256
 MOST_UNROLLED = 8
 MOST_PADDING = 64  # lines: a page, after which the sets of a first cache repeat
@@ -203,6 +204,7 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("T", "any", "tiling.tile_count", _D.tiling.tile_count, Numbers(0, MOST_CELLS)),
     _row("T", "blocks", "tiling.diamond_size", _D.tiling.diamond_size, Numbers(0, MOST_SIZE)),
     _row("T", "blocks", "tiling.column_threads", _D.tiling.column_threads, Numbers(0, MOST_THREADS)),
+    _row("T", "blocks", "device.streams", _D.device.streams, Numbers(1, MOST_STREAMS)),
     _row("F", "threads", "folds.lanes", _D.folds.lanes, Numbers(0, MOST_LANES)),
     _row("F", "blocks", "folds.targets", _D.folds.targets, Numbers(1, MOST_UNROLLED)),
     _row("F", "any", "folds.sources", _D.folds.sources, Numbers(1, MOST_UNROLLED)),

@@ -170,13 +170,14 @@ class ArrayOperand:
 
     It is the array in a slot, a buffer of partial results, one of the lists of a Scatter, the scratch of scans and
     ranks, or the Globals of all levels of a move. Lists: number 0 has one cell for each destination, number 1 one for
-    each sender.
+    each sender. written: whether the kernel may write it.
     """
 
     parameter: str
     kind: Literal["slot", "partials", "lists", "scratch", "ahead"]
     index: int
     type: StorageType
+    written: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,8 @@ class LaunchCode:
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
     of kind "cells" does side by side. says_grown: whether the kernel takes `grown` as an argument. tabled: whether each
-    block of a sweep has a table, so that there are no more blocks than work side by side.
+    block of a sweep has a table, so that there are no more blocks than work side by side. renews: whether a "tree" also
+    computes what is the same in all cells.
     """
 
     kernel: str
@@ -217,6 +219,7 @@ class LaunchCode:
     several: bool = False
     continues: bool = False
     tabled: bool = False
+    renews: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,7 +343,7 @@ class _DeviceWriter(KernelWriter):
             preferred = preferred or f"out_{self.output_name(Home(nodes[0], slot), numbered)}"
             type_ = self.nodes[nodes[0]].value_type
             array = found[slot] = names.claim(f"{preferred}_array")
-            operands.append(ArrayOperand(array, "slot", slot, type_))
+            operands.append(ArrayOperand(array, "slot", slot, type_, slot in written))
             parameters.append(KernelParameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
         access = {read.node: Linear(found[read.slot]) for read in reads}
         return _Arrays(tuple(operands), tuple(parameters), access, tuple(found[h.slot] for h in outputs))
@@ -361,7 +361,7 @@ class _DeviceWriter(KernelWriter):
         operands = [ArrayOperand(target, "slot", fill.target, type_)]
         if whole:
             parameters.append(KernelParameter(source, f"const {type_name(type_)}"))
-            operands.append(ArrayOperand(source, "slot", fill.source, type_))
+            operands.append(ArrayOperand(source, "slot", fill.source, type_, written=False))
         read = Statement(f"value = {source}[source];", (fill.node,))
         write = Statement(f"{target}[ghost] = value;", (fill.node,))
         made = DeviceFill("", rules, tuple(parameters), whole, read, write)
@@ -384,7 +384,7 @@ class _DeviceWriter(KernelWriter):
         found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(preferred)))
         operand = ArrayOperand("partials", "partials", buffer, type_)
         axes = self.axes_of(self.nodes[node].operands[0])
-        return LaunchCode(found.name, "tree", (operand,), slot=slot, axes=axes)
+        return LaunchCode(found.name, "tree", (operand,), slot=slot, axes=axes, renews=bool(uniforms))
 
     def _scalar_launch(self, statements: tuple[Statement, ...], preferred: str) -> LaunchCode:
         made = Scalars("", statements)

@@ -91,7 +91,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, preferred: str) -> tuple[T
                 writer.nodes[read.node].value_type,
             )
             others[read.slot] = KernelParameter(array, f"const {type_name(kind)}")
-            operands.append(ArrayOperand(array, "slot", read.slot, kind))
+            operands.append(ArrayOperand(array, "slot", read.slot, kind, written=False))
         access[read.node] = Linear(others[read.slot].name)
     scope = replace(writer.scope(frozenset(access)), access=access)
     code = emit_cell(scope, (output,), (), names, numbered)

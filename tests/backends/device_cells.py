@@ -3,7 +3,7 @@
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 
-__all__ = ["HEAT", "HELLO", "LEAPFROG", "WAVE", "gravity"]
+__all__ = ["HEAT", "HELLO", "LEAPFROG", "SEVERAL", "WAVE", "gravity"]
 
 HEAT = """
 u = field("u", boundary={"x-": "reflect", "x+": fixed(1.0), "y-": "outflow", "y+": neumann(0.25, 0.5)})
@@ -19,6 +19,20 @@ u, w = fields("u w", boundary="periodic")
 c = param("c", 0.25)
 u.next = 2 * u - w + c * (u[+1] - 2 * u + u[-1])
 w.next = u
+"""
+
+SEVERAL = """
+a, b, c = fields("a b c", boundary="periodic")
+d = field("d", boundary="reflect")
+most, total = scalar("most"), scalar("total")
+rough = manifest(a[-1] + a[+1] * 0.25)
+smooth = manifest(b[-1] * 0.5 + b[+1] * 0.25)
+a.next = rough[-1] * 0.5 + rough[+1] * 0.25
+b.next = smooth[+1] - smooth[-1] * 0.5
+c.next = rough[+1] * smooth[-1] * 0.1 + c * 0.5
+d.next = d[-1] * 0.5 + d[+1] * 0.25 + total * 0.01
+most.next = reduce_max(a)
+total.next = 0.01 * reduce_sum(b * c) + most * 0.1
 """
 
 

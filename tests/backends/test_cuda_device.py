@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.backends.cell_plans import cell_plan, chosen
-from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, WAVE, gravity
+from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, SEVERAL, WAVE, gravity
 from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
 from tests.kit.agreement import check_pairs, make_pair
 from tests.kit.backend_agreement import assert_agrees, assert_folds_agree
@@ -111,6 +111,14 @@ def test_64_bit_element_numbers(backend):
     assert found[0] == values[1] + values[-1]
     assert found[-1] == values[0] + values[-2]
     instance.close()
+
+
+@pytest.mark.parametrize("streams", [2, 4])
+def test_streams_change_nothing(backend, streams):
+    """Launches one by one, and in graphs."""
+    program = backend.compile(cell_plan(SEVERAL, 1, streams=streams))
+    for extents, observed in itertools.product(((5,), (100_000,)), (1, 0)):
+        assert_agrees(program, extents, MarchRequest("step", 100, observe_every=observed))
 
 
 def test_until_never_does_a_step_too_many(backend):

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from tests.backends.device_cells import SEVERAL
 from tests.kit import fake_cuda_launches
 from tests.kit.backend_agreement import assert_agrees
 from tests.kit.fake_cuda_errors import CUDARuntimeError
@@ -21,19 +22,6 @@ from workbench.frontend.cell import trace_cell
 from workbench.graph.types import F64
 from workbench.planning import Choices, PlanChoices, plan_graph
 
-SEVERAL = """
-a, b, c = fields("a b c", boundary="periodic")
-d = field("d", boundary="reflect")
-most, total = scalar("most"), scalar("total")
-rough = manifest(a[-1] + a[+1] * 0.25)
-smooth = manifest(b[-1] * 0.5 + b[+1] * 0.25)
-a.next = rough[-1] * 0.5 + rough[+1] * 0.25
-b.next = smooth[+1] - smooth[-1] * 0.5
-c.next = rough[+1] * smooth[-1] * 0.1 + c * 0.5
-d.next = d[-1] * 0.5 + d[+1] * 0.25 + total * 0.01
-most.next = reduce_max(a)
-total.next = 0.01 * reduce_sum(b * c) + most * 0.1
-"""
 NINE = "".join(f'a{k} = array("a{k}", "n{k}")\noutput("b{k}", a{k} * {k + 2} + 1)\n' for k in range(9))
 
 

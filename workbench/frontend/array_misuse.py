@@ -34,21 +34,18 @@ OF_ELEMENTS = {
 }
 """Instead of functions that take each element for itself, in cells and functions of arrays."""
 _ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
-_EDGES = "np.sum(edges[None, :] <= x[:, None], axis=1)"
+_EDGES = 'np.searchsorted(edges, x, "right")'
 _WINDOW = "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)"
 _UNIT = "generate((n, n), lambda i, j: where(i == j, 1.0, 0.0))"
 _WITHOUT_NAN = "np.where(np.isnan(x), {}, x)"
 _INSTEAD = {
     "arange": "generate(x.shape[0], lambda i: i)",
-    "argpartition": "ranks(keys, bits) of whole numbers, which says where each element goes",
-    "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes; the places of floats are found "
-    "by np.argsort beside the function, with arrays of NumPy",
+    "argpartition": "np.argsort(x)",
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
     "array_equal": "np.all(a == b)",
     "array_split": "slices: x[:n] and x[n:]",
     "broadcast_arrays": "x[:, None] and y[None, :] in the formula, which meet any length",
     "broadcast_to": "x[None, :] in the formula, which meets any length, or replicate(x, n, 0)",
-    "convolve": _WINDOW,
     "corrcoef": "np.sum(a * b) / np.sqrt(np.sum(a * a) * np.sum(b * b)) with a = x - x.mean() and b = y - y.mean()",
     "correlate": _WINDOW,
     "cov": "np.sum((x - x.mean()) * (y - y.mean())) / (x.size - 1)",
@@ -75,42 +72,31 @@ _INSTEAD = {
     "identity": _UNIT,
     "indices": "generate(x.shape, lambda i, j: i) for the first and generate(x.shape, lambda i, j: j) for the second",
     "insert": "np.concatenate((x[:1], y, x[1:]))",
-    "interp": "fp[k] + (x - xp[k]) * (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k]) with "
-    "k = np.sum(xp[None, 1:-1] <= x[:, None], axis=1), for x from xp[0] to xp[-1]",
     "isin": "np.any(x[:, None] == y[None, :], axis=1)",
     "item": "the value as it is",
     "ix_": "x[rows[:, None], columns[None, :]]",
-    "lexsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
+    "lexsort": "np.argsort(minor)[np.argsort(major[np.argsort(minor)])]",
     "linspace": "generate(n, lambda i: first + i * step)",
     "logspace": "generate(n, lambda i: first * np.exp(i * step))",
     "matrix_transpose": "x.T",
     "matvec": "a @ x",
-    "median": _ELSEWHERE.format("median"),
-    "meshgrid": "x[None, :] and y[:, None] in the formula, which meet any length",
     "nanargmax": f"np.argmax({_WITHOUT_NAN.format('-inf')})",
     "nanargmin": f"np.argmin({_WITHOUT_NAN.format('inf')})",
     "nancumsum": f"np.cumsum({_WITHOUT_NAN.format('0.0')})",
     "ones": "generate(x.shape, lambda *i: 1.0)",
-    "percentile": _ELSEWHERE.format("percentile"),
     "put": "scatter(None, x, places, values)",
     "putmask": "np.where(condition, values, x)",
-    "quantile": _ELSEWHERE.format("quantile"),
     "ravel_multi_index": "i * columns + j",
     "reduce": "a + b + c or np.maximum(np.maximum(a, b), c) of single values, np.sum(x, axis=0) or np.max of an array",
     "repeat": "replicate(x, n, 1).reshape(-1)",
     "resize": "x.reshape(n, -1)",
     "rollaxis": "np.moveaxis(x, 2, 0)",
     "row_stack": "np.vstack((x, y))",
-    "searchsorted": "np.sum(edges[None, :] < x[:, None], axis=1)",
-    "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort; "
-    "floats are sorted by np.sort beside the function, with arrays of NumPy",
     "split": "slices: x[:n] and x[n:]",
     "take_along_axis": "x[rows, places] with rows = generate(places.shape, lambda i, j: i)",
     "tensordot": "np.einsum",
-    "tile": "replicate(x, n, 0).reshape(-1)",
     "tolist": "the array; after the call it has a method tolist",
     "tri": "generate((n, n), lambda i, j: where(j <= i, 1.0, 0.0))",
-    "unique": "compress(x, np.append(x[:1] == x[:1], x[1:] != x[:-1])) of sorted elements",
     "unravel_index": "k // columns and k % columns",
     "unstack": "x[0], x[1] and so on",
     "vecdot": "np.sum(x * y, axis=-1)",
@@ -197,6 +183,7 @@ _AS_FUNCTIONS = {
     "compress": "np.compress(condition, x)",
     "norm": "np.linalg.norm(x)",
     "round": "np.round(x)",
+    "sort": "np.sort(x), which returns the sorted elements",
 }
 """Functions whose operands stand in another order or have other names than their parameters say."""
 

@@ -18,7 +18,9 @@ from workbench.frontend.conditions import nonzero, selected
 from workbench.frontend.elements import parts_of
 from workbench.frontend.numpy_formulas import FUNCTIONS as FORMULAS
 from workbench.frontend.numpy_functions import FUNCTIONS
+from workbench.frontend.numpy_lookups import FUNCTIONS as LOOKUPS
 from workbench.frontend.numpy_names import OF_EACH_CELL
+from workbench.frontend.numpy_sorting import FUNCTIONS as SORTING
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.products import dot, einsum, inner, matrix_product, outer
@@ -369,11 +371,14 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "around": FUNCTIONS["round"],
     **FUNCTIONS,
     **FORMULAS,
+    **LOOKUPS,
+    **SORTING,
 }
 """NumPy's functions that mean something else for arrays than for the value of a cell."""
 
 _METHODS = {
-    **{name: name for name in ("clip", "cumprod", "diagonal", "round", "squeeze", "swapaxes", "take", "trace")},
+    **{name: name for name in ("argsort", "clip", "cumprod", "diagonal", "round", "searchsorted", "squeeze")},
+    **{name: name for name in ("swapaxes", "take", "trace")},
     "flatten": "ravel",
     "nonzero": "nonzero",
 }

@@ -1,7 +1,6 @@
 """NumPy's functions of arrays that are made of others: np.roll, np.diff, np.argmin, np.var and their kin.
 
-Each means for a traced array what it means in NumPy. A length is a number of the program, so that a function whose
-result has a length that only the elements tell (np.unique) is none of them.
+Each means for a traced array what it means in NumPy.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ MOST_BITS = 11
 
 def places_in_order(keys: Array, bits: int) -> Array:
     """Return the place, i64 from 0, of each key when all are sorted by their low bits; equal ones keep their order."""
-    order = np.argsort(keys & keys.dtype.type(min(2**bits - 1, np.iinfo(keys.dtype).max)), kind="stable")
+    order = np.argsort(keys.astype(np.uint64) & np.uint64(2**bits - 1), kind="stable")  # negative ones with their sign
     places = np.empty(len(keys), np.int64)
     places[order] = np.arange(len(keys))
     return places

@@ -14,7 +14,7 @@ from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
 from workbench.frontend import array_misuse, array_value, attribute_misuse, misuse, numpy_names
 from workbench.frontend.array_misuse import instead_of
-from workbench.language import add, fold, fold_segments, generate, scan, where, windows
+from workbench.language import add, fold, fold_segments, generate, iterate, scan, where, while_loop, windows
 
 
 def dot_product(x, y):
@@ -24,7 +24,15 @@ def dot_product(x, y):
 TABLE = np.ones(4)
 
 
+def iterated_inside_of_a_loop(x):
+    def body(y, k):
+        return iterate(lambda low: low + 1, while_=lambda low, high: low < high, start=y, at_most=9), k + 1
+
+    return while_loop(lambda y, k: k < 3, body, (x, 0), at_most=5)
+
+
 ERRORS = [
+    (iterated_inside_of_a_loop, (np.ones(4),), TraceError, r"missing 1 required(.*\n)*iterate calls this function"),
     (lambda x: x + TABLE, (np.ones(4),), TraceError, r"TABLE is an array from outside(.*\n)*.*as an argument, TABLE"),
     (lambda x: x.sort(), (np.ones(4),), TraceError, r"has no \.sort(.*\n)*.*np\.sort\(x\)"),
     (lambda x: x.partition(2), (np.ones(4),), TraceError, r"has no \.partition(.*\n)*.*fold, scan"),

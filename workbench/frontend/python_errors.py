@@ -53,7 +53,7 @@ def _about_arguments(error: TypeError, name: str, text: str) -> str:
         return f"Write {known.signature}.{example}"
     if text:
         return ""
-    word = next((each for each in _called(error) if find_word(each) is not None), "")
+    word = next((each for each in reversed([*_called(error)]) if find_word(each) is not None), "")
     given = _GIVEN.search(str(error))
     values = f" with {counted(int(given['number']), 'value')}" if given is not None else ""
     return f"{word} calls this function{values}. An example: help(workbench.language.{word})." if word else ""

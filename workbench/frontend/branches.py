@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import TraceError
-from workbench.frontend.loops import carried_types, names_of, next_values
+from workbench.frontend.carried import carried
+from workbench.frontend.loops import carried_types, next_values
 from workbench.frontend.operations import apply
 from workbench.frontend.promotion import without_ones
 from workbench.frontend.trace import Operand, Term, current_trace
@@ -25,17 +26,18 @@ def branch(
     """Apply `then` to the values of `start` if a condition holds, else `otherwise`; only one of them runs.
 
     condition: one for all cells, such as reduce_max(u) > 1. then, otherwise: functions that take as many values as
-    `start` has and return as many, of the same types and lengths; they may do what the body of a while_loop may. None
-    leaves the values as they are. If the condition is known when the program is traced, the other function is left out.
+    `start` has and return as many, of the same types and lengths; they may do what the body of a while_loop may, and
+    values may be records as there. None leaves the values as they are. If the condition is known when the program is
+    traced, the other function is left out.
     """
     trace = current_trace("branch")
     text = trace.text_here("branch")
     no_condition(trace, text)
-    begins = start if isinstance(start, tuple | list) else (start,)
-    starts = [without_ones(own_value(operand(each))) for each in begins]
-    for what, given in (("then", then), ("otherwise", otherwise)):
-        if not callable(given) and not (given is None and what == "otherwise"):
-            raise TraceError(f"{text}: {what} is {given!r}", advice="Give a function: lambda u: 0.5 * u.")
+    given = carried("branch", start)
+    starts = [without_ones(own_value(operand(each))) for each in given.values]
+    for what, function in (("then", then), ("otherwise", otherwise)):
+        if not callable(function) and not (function is None and what == "otherwise"):
+            raise TraceError(f"{text}: {what} is {function!r}", advice="Give a function: lambda u: 0.5 * u.")
     if not starts:
         raise TraceError(f"{text} carries no value", advice="Give a value or a tuple of values as its last argument.")
     holds = own_value(operand(condition))
@@ -45,11 +47,13 @@ def branch(
     if isinstance(holds, Term) and holds.is_local:
         advice = f"Reduce it: {'reduce_any' if trace.positions is None else 'np.any'}(condition), or use where."
         raise TraceError(f"{text}: the condition has a value in each cell, but one function runs", advice=advice)
-    types, names = carried_types(trace, starts), names_of(then, len(starts))
+    types, names = carried_types(trace, starts), given.names(then)
 
     def checked(function: Callable[..., object]) -> Callable[..., list[object]]:
+        inner = given.body(function)
+
         def made(*values: object) -> list[object]:
-            return [wrap(each) for each in next_values(trace, "branch", names, types, function(*values))]
+            return [wrap(each) for each in next_values(trace, "branch", names, types, inner(*values))]
 
         return made
 
@@ -59,8 +63,7 @@ def branch(
         other, *values = once_if(trace, holds, ("other", *names), _passing(checked(then)), [other, *values])
     if otherwise is not None and holds is not True:
         values = list(once_if(trace, other, names, checked(otherwise), values))
-    found = [wrap(each) for each in values]
-    return tuple(found) if isinstance(start, tuple | list) else found[0]
+    return given.result([wrap(each) for each in values])
 
 
 def _passing(function: Callable[..., list[object]]) -> Callable[..., list[object]]:

@@ -6,12 +6,12 @@ the loop meets. What depends on a placeholder is inside the loop; what does not 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.errors import TraceError
+from workbench.frontend.carried import carried
 from workbench.frontend.operations import check_storable
 from workbench.frontend.promotion import cast_term, common_type, convert, meet, meeting_space, number_type, without_ones
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
@@ -47,7 +47,7 @@ def iterate(
     body: a function from the values to the next ones, as many as `start` has. while_: a function of the same values
     that gives a condition, checked before each iteration; without it, all at_most iterations are made. at_most: the
     largest number of iterations, a whole number or an integer of the program; where it is reached, the last values are
-    returned. start: one value, or a tuple.
+    returned. start: one value, or a tuple, of which each may be a record: a tuple, named tuple or data class.
     """
     return _looped("iterate", body, while_, start, at_most)
 
@@ -56,7 +56,7 @@ def repeat(n: object, body: Callable[..., object], start: object) -> Any:  # noq
     """Apply a function n times, in each cell or element: repeat(3, lambda x: x * x, u) is u**8.
 
     n: a whole number, or an integer of the program, which may differ from cell to cell. start: one value, or a tuple;
-    the function then takes that many arguments and returns as many values.
+    the function then takes that many arguments and returns as many values. Each may be a record, as of iterate.
     """
     return _looped("repeat", body, None, start, n)
 
@@ -65,37 +65,39 @@ def _looped(
     what: str, body: Callable[..., object], while_: Callable[..., object] | None, start: object, most: object
 ) -> Any:  # noqa: ANN401  # as the start
     trace = current_trace(what)
-    starts = [without_ones(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    given = carried(what, start)
+    starts = [without_ones(operand(each)) for each in given.values]
     limit = _turns(what, operand(most))
     if not starts:
         raise TraceError(f"{what} carries no value", advice="Give start=, a value or a tuple of values.")
     makers = [each for each in (body, while_) if each is not None]
     if not all(map(callable, makers)):
         raise TraceError(f"{what} is given {body!r} as its body", advice="Give a function: lambda x: 0.5 * x.")
-    draft = _Draft(trace, what, carried_types(trace, starts), names_of(body, len(starts)), len(trace.pool))
+    draft = _Draft(trace, what, carried_types(trace, starts), given.names(body), len(trace.pool))
+    goes = None if while_ is None else given.condition(while_)
     met: Sequence[Operand] = [*starts, limit]
     for _ in range(_MOST_ROUNDS):
         draft.moved = False
         met, order = meet(met)
         space = meeting_space(trace, met)
         holders = [draft.placeholder(number, space).in_order(order) for number in range(len(starts))]
-        made = draft.results(body, while_, holders)
+        made = draft.results(given.body(body), goes, holders)
         found, found_order = meet([*holders, *made])
         if meeting_space(trace, found) == space and found_order == order and not draft.moved:
             break
         met = [*starts, limit, *found]
     else:
         raise _reads_others(what, "")
-    given = [convert(trace, o, t, space) for o, t in zip(met[: len(starts)], draft.types, strict=True)]
+    firsts = [convert(trace, o, t, space) for o, t in zip(met[: len(starts)], draft.types, strict=True)]
     bound = convert(trace, met[len(starts)], I64, space)
     inside = [convert(trace, o, t, space) for o, t in zip(found[len(starts) :], (BOOL, *draft.types), strict=True)]
     region, captured = draft.region([term.index for term in inside])
-    operands = [bound.index, *(term.index for term in given), *captured]
+    operands = [bound.index, *(term.index for term in firsts), *captured]
     values = [
         wrap(trace.emit(lambda pool, k=k: pool.loop(region, k, operands)).in_order(order))  # type: ignore[misc]  # bound now
         for k in range(len(starts))
     ]
-    return tuple(values) if isinstance(start, tuple | list) else values[0]
+    return given.result(values)
 
 
 def _turns(what: str, most: Operand) -> Operand:
@@ -121,16 +123,6 @@ def carried_types(trace: Trace, starts: Sequence[Operand]) -> tuple[StorageType,
         each.type if isinstance(each, Term) else float_type if isinstance(each, float) else number_type(trace, each)
         for each in starts
     )
-
-
-def names_of(body: Callable[..., object], count: int) -> tuple[str, ...]:
-    """What the body calls its arguments, where each is one value."""
-    try:
-        parameters = inspect.signature(body).parameters.values()
-    except (TypeError, ValueError):
-        parameters = {}.values()  # a function of C
-    names = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    return tuple(names) if len(names) == count else tuple(f"x{number}" for number in range(count))
 
 
 @dataclass(slots=True)

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
+from workbench.frontend.carried import carried
 from workbench.frontend.keeping import is_expensive, is_worth_keeping
-from workbench.frontend.loops import carried_types, names_of, next_values
+from workbench.frontend.loops import carried_types, next_values
 from workbench.frontend.promotion import Order, convert, meeting_space, number_of, without_ones
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
@@ -48,32 +49,33 @@ def while_loop(
     condition: a function of the values that gives one condition for all cells, checked before each iteration: lambda p,
     r: reduce_max(abs(r)) > 1e-6. body: a function from the values to the next ones, as many as `start` has. It may read
     neighbours and reduce; in a function of arrays it may do all that such a function does, with unchanged lengths.
-    start: one value or a tuple; in each iteration a field continues outside the domain by its own boundary rule.
+    start: one value or a tuple, of which each may be a record (a tuple, named tuple or data class of values); in each
+    iteration a field continues outside the domain by its own boundary rule.
     at_most: the largest number of iterations, a whole number. If the condition still holds then, the run ends with an
     error; with at_most_ok=True it goes on with the last values. All iterations are part of one step. The body may
     have a while_loop of its own, which begins anew in each iteration.
     """
     trace = current_trace("while_loop")
     no_condition(trace, "a while_loop")
-    begins = start if isinstance(start, tuple | list) else (start,)
-    starts = [without_ones(own_value(operand(each))) for each in begins]
+    given = carried("while_loop", start)
+    starts = [without_ones(own_value(operand(each))) for each in given.values]
     if not starts:
         raise TraceError(
             "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."
         )
-    for what, given in (("condition", condition), ("body", body)):
-        if not callable(given):
+    for what, function in (("condition", condition), ("body", body)):
+        if not callable(function):
             raise TraceError(
-                f"while_loop is given {given!r} as its {what}", advice="Give a function: lambda p: 0.5 * p."
+                f"while_loop is given {function!r} as its {what}", advice="Give a function: lambda p: 0.5 * p."
             )
     most = _most_turns(at_most)
     if not isinstance(at_most_ok, bool):
         raise TraceError(f"at_most_ok is {at_most_ok!r}", advice="Give True or False.")
-    draft = _Draft(trace, carried_types(trace, starts), names_of(body, len(starts)))
-    values = list(map(wrap, draft.traced(starts, condition, body)))
+    draft = _Draft(trace, carried_types(trace, starts), given.names(body))
+    values = list(map(wrap, draft.traced(starts, given.condition(condition), given.body(body))))
     draft.keep_values()
     draft.finish(most, at_most_ok)
-    return tuple(values) if isinstance(start, tuple | list) else values[0]
+    return given.result(values)
 
 
 def once_if(

@@ -212,11 +212,9 @@ class Collective:
     def _make(self, arguments: tuple[object, ...], asked: _Options) -> Prepared | PreparedSequence:
         """The same, newly made."""
         looking = None if self._traced else begin_looking(asked.backend)
-        try:
-            traced = self._trace(arguments, asked.backend)
-        finally:
-            if looking is not None:
-                looking.join()
+        traced = self._trace(arguments, asked.backend)
+        if looking is not None:
+            looking.join()
         if traced.sequence.is_plain:
             return self._program(traced, 0, arguments, asked, {})
         names = (*self._signature.parameters, *value_names(traced.sequence))

@@ -162,7 +162,8 @@ def begin_looking(name: str) -> threading.Thread:
 
     The first look on a machine takes as long as a short trace.
     """
-    looking = threading.Thread(target=_look, args=(SHOWN if name == "auto" else name,), name="looking for a compiler")
+    given = SHOWN if name == "auto" else name
+    looking = threading.Thread(target=_look, args=(given,), name="looking for a compiler", daemon=True)
     looking.start()
     return looking
 

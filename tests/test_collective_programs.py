@@ -126,6 +126,18 @@ def test_n_body(n, ways):
     one_loop(cell, arrays=10)
 
 
+def test_n_body_by_a_tree():
+    x, y, z, mass = np.random.default_rng(6).random((4, 500))
+    exact = np.array(programs.n_body.accelerations((x, y, z), mass, backend="reference"))
+    tree, errors = programs.n_body.machine(tree=True), []
+    for options in ({"theta": 0}, {"theta": 0.3}, {"theta": 0.6}):
+        found = tree(x=x, y=y, z=z, m=mass, **options, backend="reference")
+        away = np.array([found[name] for name in ("ax", "ay", "az")]) - exact
+        errors.append(np.sqrt((away**2).mean() / (exact**2).mean()))
+    assert errors[0] < 1e-14
+    assert 10 * errors[1] < errors[2] < 2e-3
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "ways"),
     [(5, 3, WAYS), (400, 900, WAYS[:2]), pytest.param(400, 900, WAYS[2:], marks=SLOW)],

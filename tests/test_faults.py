@@ -20,6 +20,7 @@ from tests.faults.of_marches import OF_MARCHES
 from tests.faults.of_strides import OF_STRIDES
 from tests.faults.of_tiles import OF_TILES
 from tests.faults.of_towers import MORE_OF_TOWERS, OF_TOWERS
+from tests.faults.of_trees import OF_TREES
 from tests.faults.table import OF_PASSES, OF_THE_REST
 from tests.kit.optimised import COMPARED
 from tests.kit.pass_faults import FAULTS as OF_PLANS
@@ -28,11 +29,11 @@ from workbench.planning import PASSES
 
 TABLE = (
     *(*OF_PASSES, *OF_TILES, *OF_TOWERS, *OF_BRUTE_FORCE, *OF_THE_REST),
-    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES, *OF_STRIDES, *OF_CALLS),
+    *(*OF_CODE, *OF_DEVICE_CODE, *OF_LOOPS, *OF_MARCHES, *OF_STRIDES, *OF_CALLS, *OF_TREES),
 )
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome", "tiles", "towers", "while loops", "strides", "calls"),
+    *("rolling", "genome", "tiles", "towers", "while loops", "strides", "calls", "trees"),
     *(
         "spelling",
         "expressions",

@@ -120,6 +120,21 @@ def test_a_step_that_computes_nothing_has_no_bound():
     assert "nothing is computed" in card_text(card)
 
 
+def test_sums_by_a_tree_have_no_figures_of_pairs():
+    """Their loops are over targets or sources, and a bound of pairs would promise what no loop does."""
+    cell = machine("""
+x, = targets("x")
+xj, m = sources("x m")
+t, = totals("t", tree=0.5, positions="x", weights="m")
+t += m * abs(xj - x)
+""")
+    card = summary(cell)
+    assert all(kernel.is_partial for kernel in card.kernels)
+    for text in (card_text(card), card_html(card)):
+        assert "no loop is over all axes" in text
+        assert "pairs/s" not in text
+
+
 def test_figures_of_a_while_loop_are_those_of_a_turn():
     """The step itself moves the result only: its bytes and its bound would promise what no step does."""
     card = summary(machine(LOOP))

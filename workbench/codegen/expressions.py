@@ -231,8 +231,12 @@ class _Writer:
         level = max([self.levels[o] for o in operands], default=UNIFORM if same else CELL)
         if index in self.scope.stretch.conditions:
             level = STRETCH
+        is_choice = node.instruction == Arith("select")
         for operand in operands:  # what changes less often than this value is computed further out
-            if operand in self.unnamed and self.levels[operand] < level:
+            is_outer = self.levels[operand] < level
+            # What is read at computed places is read before a choice: gcc has no vectors for reads under a condition.
+            is_gathered = is_choice and isinstance(self.scope.nodes[operand[0]].instruction, Gather)
+            if operand in self.unnamed and (is_outer or is_gathered):
                 self._assign(operand)
         inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
         self.along[key] = frozenset().union(*(self.along[o] for o in operands))

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from workbench.amounts import counted
 from workbench.errors import TraceError
 from workbench.frontend.records import Rebuild, is_record, leaves_of
 from workbench.frontend.structures import names_of as names_of_components
 from workbench.frontend.structures import rebuilt
-from workbench.frontend.total import counted
 
 
 @dataclass(frozen=True, slots=True)

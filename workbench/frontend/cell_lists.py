@@ -2,8 +2,7 @@
 
 Cells are at least as wide as the cutoff and as many as there are elements at most, so what is near an element lies in
 its own cell or in one beside it. Cells of one row lie one after another: what is near lies in 3**(d - 1) parts of the
-sorted list. Elements are sorted by bits of their cells' numbers, one a pass (a scan and a scatter), which keeps those
-of one cell in their order.
+sorted list. Those of one cell keep their order.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from itertools import product
 
 from workbench.frontend.operations import apply, where
 from workbench.frontend.promotion import cast_term
-from workbench.frontend.regions import last_sent
+from workbench.frontend.sorting import sorted_by
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.graph import Hint, Space
 from workbench.graph.types import DD, F64, I64
 
 BITS = 18
-"""Passes of the sort: there are 2**BITS cells at most; with more elements a cell has more of them."""
+"""There are 2**BITS cells at most; with more elements a cell has more of them."""
 WIDER = 1 + 2.0**-18
 """By how much cells are wider than the cutoff: more than what rounding moves an element, in cells."""
 
@@ -55,7 +54,7 @@ def cell_lists(trace: Trace, targets: Sequence[Term], sources: Sequence[Term], c
         for x, (low, width, n) in zip(sources, grid, strict=True)
     ]
     cell = _stored(trace, _number(cells, counts))
-    order = _sorted(trace, cell, space)
+    _, order = sorted_by(trace, cell, BITS)
     one, zero = _imm(trace, 1, space), _imm(trace, 0, space)
     filled = trace.emit(lambda pool: pool.scatter("sum", zero.index, one.index, [cell.index]))
     ends = _stored(trace, trace.emit(lambda pool: pool.scan("sum", filled.index, 0)))
@@ -107,28 +106,6 @@ def _number(cells: Sequence[Term], counts: Sequence[Term]) -> Term:
     for cell, count in zip(cells[1:], counts[1:], strict=True):
         number = apply("add", apply("multiply", number, count), cell)
     return _of(number)
-
-
-def _sorted(trace: Trace, keys: Term, space: Space) -> Term:
-    """The numbers of the elements, sorted by keys below 2**BITS, equal ones in their order.
-
-    An element's key stands in the low bits of one number with its own number above, which a pass shifts by one bit: so
-    all passes have one text. Zeros go behind the zeros before them, ones before the ones behind.
-    """
-    index = trace.emit(lambda pool: pool.index(0, space))
-    axis = trace.axis_names.index(space.axes[0].name)
-    size, zero, keep = trace.emit(lambda pool: pool.size(axis)), _imm(trace, 0, space), last_sent(trace, I64)
-    packed = _stored(trace, _of(apply("bitwise_or", apply("shift_left", index, BITS), keys)))
-    for _ in range(BITS):
-        bit, rest = _of(apply("bitwise_and", packed, 1)), _of(apply("shift_right", packed, 1))
-        zeros = _of(apply("subtract", 1, bit))
-        before = trace.emit(lambda pool, zeros=zeros: pool.scan("sum", zeros.index, 0, exclusive=True))  # type: ignore[misc]
-        behind = trace.emit(lambda pool, bit=bit: pool.scan("sum", bit.index, 0, reverse=True))  # type: ignore[misc]
-        place = _of(where(apply("equal", bit, 1), apply("subtract", size, behind), before))
-        packed = trace.emit(
-            lambda pool, place=place, rest=rest: pool.scatter(keep, zero.index, rest.index, [place.index])  # type: ignore[misc]
-        )
-    return packed
 
 
 def _part(

@@ -15,11 +15,9 @@ from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
 from workbench.frontend.compression import compress
 from workbench.frontend.promotion import cast_term
-from workbench.frontend.ranks import ranks
-from workbench.frontend.scatters import scatter
+from workbench.frontend.sorting import sorted_by
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, term_of, wrap
-from workbench.graph.ranks import MOST_BITS
 from workbench.graph.types import BOOL, DD, F64, I64
 
 _KINDS = (None, "stable", "quicksort", "mergesort", "heapsort")  # all of which may be stable
@@ -55,13 +53,8 @@ def _ordered(a: Any) -> Any:  # noqa: ANN401
 
 
 def _by_bits(keys: Any, bits: int) -> Any:  # noqa: ANN401
-    passes = -(-bits // MOST_BITS)
-    width = -(-bits // passes)
-    order: Any = generate(keys.shape, lambda i: i)
-    for low in range(0, bits, width):
-        place = ranks((keys >> low) if low else keys, min(width, bits - low))
-        keys, order = scatter(None, keys, place, keys), scatter(None, order, place, order)
-    return order
+    term = term_of(keys)
+    return wrap(sorted_by(term.trace, term, bits)[1])
 
 
 def _keys_of_floats(x: Any) -> Any:  # noqa: ANN401

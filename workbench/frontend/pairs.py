@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import cast
 
+from workbench.amounts import counted
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.combination import reduction_of
@@ -23,8 +24,9 @@ from workbench.frontend.records import Record, is_record, leaves_of
 from workbench.frontend.regions import region_of
 from workbench.frontend.short_range import one_length
 from workbench.frontend.tensors import MOST_COMPONENTS, Tensor
-from workbench.frontend.total import PAIRS, SOURCES, TARGETS, Near, Reduced, Total, TotalState, TotalVector, counted
-from workbench.frontend.trace import Trace, current_trace
+from workbench.frontend.total import PAIRS, SOURCES, TARGETS, Near, Reduced, Total, TotalState, TotalVector
+from workbench.frontend.trace import Term, Trace, current_trace
+from workbench.frontend.tree_walk import Far, need_dimensions, opening_angle
 from workbench.frontend.value import Value
 from workbench.graph import OPERATORS, REDUCTIONS, Static, StorageType
 from workbench.graph.operators import accepts
@@ -52,13 +54,15 @@ def sources(names: str, dtype: object = None, dim: int | None = None) -> tuple[V
     return _declare("sources", names, dtype, dim, SOURCE)
 
 
-def totals(
+def totals(  # noqa: PLR0913  # each of what limits pairs has a default
     names: str,
     dtype: object = None,
     reduce: object = "sum",
     cutoff: object = None,
     positions: str = "",
     *,
+    tree: object = None,
+    weights: str = "",
     identity: object = None,
     dim: int | None = None,
 ) -> tuple[Total | TotalVector, ...]:
@@ -72,10 +76,13 @@ def totals(
     dtype: default the machine's float type, bool for "any" and "all", with a function what its identity has; a tuple
     for a record. cutoff: a length; pairs that are farther apart contribute nothing, and the time grows as the number of
     near pairs; `n += 1` counts them. positions: the names, declared on both sides, of what the distance is of:
-    totals("rho", cutoff=2 * h, positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m *
-    d of vectors or tuples, and a[0] += value; its result is an array (dim, n).
+    totals("rho", cutoff=2 * h, positions="x y"). tree: an opening angle, a number or param; far sources act together,
+    by an oct-tree with moments up to the second, and the time grows as n log n: totals("ax ay", tree=0.5,
+    positions="x y", weights="m"), where a contribution is a multiple of m and reads nothing else of a source than its
+    position. dim: components of each total: a, = totals("a", dim=3) takes a += m * d of vectors or tuples, and a[0] +=
+    value; its result is an array (dim, n).
     """
-    return _totals("totals", names, dtype, reduce, cutoff, positions, identity, dim)
+    return _totals("totals", names, dtype, reduce, (cutoff, tree, positions, weights), identity, dim)
 
 
 def _totals(
@@ -83,14 +90,17 @@ def _totals(
     names: str,
     dtype: object,
     reduce: object,
-    cutoff: object,
-    positions: str,
+    limits: tuple[object, object, str, str],
     identity: object,
     dim: int | None,
 ) -> tuple[Total | TotalVector, ...]:
     """The same; `what` is the word that the text uses, totals or total."""
     trace = _pairs(what)
-    near = _near(trace, what, cutoff, positions)
+    cutoff, tree, positions, weights = limits
+    far = _far(trace, what, tree, positions, weights)
+    if far is not None and cutoff is not None:
+        raise TraceError(f"{what}: tree= and cutoff= are both given", advice="Give one of them.")
+    near = _near(trace, what, cutoff, positions) if far is None else None
     found = tuple(names_of(what, names, 'ax, ay = totals("ax ay")'))
     count = _components(what, dim)
     if count and is_record(identity):
@@ -101,6 +111,14 @@ def _totals(
         reduced = _by_function(trace, what, stored, reduce, dtype, identity)
     else:
         reduced = _by_name(trace, what, stored, reduce, dtype, identity)
+    for each in reduced if far is not None else ():
+        if each.operator != "sum" or not each.types[0].is_float:
+            raise TraceError(
+                f"{what}: a tree adds floats, but {each.names[0]} is the {each.operator} of {each.types[0]}"
+                if isinstance(each.operator, str)
+                else f"{what}: a tree adds floats, but {each.names[0]} is reduced by a function",
+                advice="Leave reduce= and dtype= out, or tree=.",
+            )
     groups = {name: (group, index) for name, (group, index) in zip(stored, places, strict=True) if index}
     made: list[Total] = []
     for each in reduced:
@@ -109,7 +127,7 @@ def _totals(
             static = Static(name, "field", type_, TARGETS, group=group, component=index, span=trace.here())
             trace.declare(static, "a total")
             each = replace(each, written=f"{group}[{index[0]}]") if index else each
-        trace.totals[each.names[0]] = TotalState(each, trace.here(), near)
+        trace.totals[each.names[0]] = TotalState(each, trace.here(), near, far)
         made.append(Total(each))
     if count:
         vectors = [TotalVector(name, made[k * count : (k + 1) * count]) for k, name in enumerate(found)]
@@ -117,13 +135,15 @@ def _totals(
     return FieldTuple[Total | TotalVector](made, "totals")
 
 
-def total(
+def total(  # noqa: PLR0913  # as totals
     name: str,
     dtype: object = None,
     reduce: object = "sum",
     cutoff: object = None,
     positions: str = "",
     *,
+    tree: object = None,
+    weights: str = "",
     identity: object = None,
     dim: int | None = None,
 ) -> Total | TotalVector:
@@ -134,7 +154,7 @@ def total(
     """
     _pairs("total")
     names = names_of("total", name, 'near = total("near", reduce="min")')
-    found = _totals("total", name, dtype, reduce, cutoff, positions, identity, dim)
+    found = _totals("total", name, dtype, reduce, (cutoff, tree, positions, weights), identity, dim)
     if len(found) != 1:
         raise TraceError(
             f"total: {name!r} are names of {counted(len(found), 'total')}",
@@ -222,7 +242,34 @@ def _near(trace: Trace, what: str, cutoff: object, positions: object) -> Near | 
     if cutoff is None or not positions:
         missing = "cutoff" if cutoff is None else "positions"
         raise TraceError(f"{what}: {missing}= is missing", advice=f"Give both: {example}.")
-    length, pairs = one_length(what, cutoff), []
+    return one_length(what, cutoff), _places(trace, what, positions, example)
+
+
+def _far(trace: Trace, what: str, tree: object, positions: object, weights: object) -> Far | None:
+    """The opening angle, the positions of both sides and the weight of the sources. Raises TraceError as `_near`."""
+    if tree is None and not weights:
+        return None
+    example = f'{what}("ax ay", tree=0.5, positions="x y", weights="m")'
+    for missing, given in (("tree", tree is not None), ("positions", positions), ("weights", weights)):
+        if not given:
+            raise TraceError(f"{what}: {missing}= is missing", advice=f"Give all three: {example}.")
+    theta, places = opening_angle(what, tree), _places(trace, what, positions, example)
+    need_dimensions(what, len(places))
+    name, *others = names_of(what, weights, example)
+    static = trace.statics.get(f"{name}{SOURCE}")
+    if others or static is None or not static.type.is_float:
+        raise TraceError(
+            f"{what}: the weight {weights} is not one that is declared of the sources, as a float",
+            advice=f'Declare sources("{name}") above {what}(...).',
+        )
+    weight = trace.emit(lambda pool: pool.load(f"{name}{SOURCE}"))
+    own, other = zip(*places, strict=True)
+    return Far(theta, own, other, weight, (*other, weight))
+
+
+def _places(trace: Trace, what: str, positions: object, example: str) -> tuple[tuple[Term, Term], ...]:
+    """The positions of target and source, one pair a dimension. Raises TraceError where one is unknown."""
+    pairs: list[tuple[Term, Term]] = []
     given = names_of(what, positions, example)
     grouped = {name: [s.name for s in trace.statics.values() if s.group == name] for name in given}
     for name in (part for each in given for part in grouped[each] or [each]):
@@ -234,7 +281,7 @@ def _near(trace: Trace, what: str, cutoff: object, positions: object) -> Near | 
             )
         own, other = (trace.emit(lambda pool, n=n: pool.load(n)) for n in (name, f"{name}{SOURCE}"))  # type: ignore[misc]  # bound now
         pairs.append((own, other))
-    return length, tuple(pairs)
+    return tuple(pairs)
 
 
 def _declare(what: str, names: object, dtype: object, dim: int | None, suffix: str) -> FieldTuple[Value]:

@@ -7,9 +7,9 @@ import contextlib
 import re
 from collections.abc import Iterator
 
+from workbench.amounts import counted
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import UFUNCS
-from workbench.frontend.total import counted
 from workbench.frontend.words import find_word
 from workbench.python_text import parse
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
 from workbench.frontend.componentwise import componentwise
@@ -9,14 +11,22 @@ from workbench.frontend.operations import need_reducible, reduce_value
 from workbench.frontend.populations import as_source, axes_over, check_over
 from workbench.frontend.promotion import convert, number_type
 from workbench.frontend.short_range import fold_near, one_length, vector_of
+from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.tree_walk import Far, need_dimensions, opening_angle, sums_by_tree
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.graph import Space
 
 
-@componentwise
 def reduce_sum(
-    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+    value: object,
+    axis: object = None,
+    over: object = None,
+    *,
+    cutoff: object = None,
+    positions: object = None,
+    tree: object = None,
+    weights: object = None,
 ) -> Value:
     """Sum over all cells, in the canonical order; the sum of floats is f64.
 
@@ -25,8 +35,17 @@ def reduce_sum(
     sums over all sources and gives one value per particle; over="stars" sums over the population of that name. cutoff:
     a length; only sources within it contribute, and the time grows with their number: reduce_sum(m.source * w,
     over="source", cutoff=2 * h, positions=x); of 1 it is how many they are. positions: a vector, or a tuple of
-    components.
+    components. tree: an opening angle; the time grows as n log n, and sources whose cell is seen under less than it
+    contribute together, as their weight, centre and second moments say: reduce_sum(m.source * f, over="source",
+    tree=0.5, positions=x, weights=m), where f reads nothing else of a source than its position. 0 opens all cells.
     """
+    if tree is None and weights is None:
+        return _sum(value, axis, over, cutoff=cutoff, positions=positions)
+    return _sum_by_tree(value, axis, over, cutoff, (tree, positions, weights))
+
+
+@componentwise
+def _sum(value: object, axis: object, over: object, *, cutoff: object, positions: object) -> Value:
     return _reduce("sum", value, axis, over, cutoff, positions)
 
 
@@ -70,6 +89,45 @@ def reduce_all(
     return _reduce("all", value, axis, over, cutoff, positions)
 
 
+def _sum_by_tree(
+    value: object, axis: object, over: object, cutoff: object, given: tuple[object, object, object]
+) -> Value:
+    """The sum of a value or vector over sources by a tree; of all components by one walk."""
+    trace = current_trace("reduce_sum")
+    what = trace.text_here("reduce_sum")
+    tree, positions, weights = given
+    if over is None or cutoff is not None or any(each is None for each in given):
+        raise TraceError(
+            f"{what}: a tree needs an opening angle, positions and the weights of particles",
+            advice='Give over="source", tree=, positions= and weights=, and no cutoff=.',
+        )
+    vector = value if isinstance(value, Tensor) else None
+    theta = opening_angle(what, tree)
+    found: list[tuple[Far, str, Term]] = []
+    for part in [value] if vector is None else vector.stored.values():
+        pair, near = _pairs(trace, "sum", operand(part), what, axis, positions)
+        _need_sources(trace, what, pair, axis, over, "a tree takes")
+        need_dimensions(what, len(near))
+        own, seen = zip(*near, strict=True)
+        weight = operand(weights)
+        if not isinstance(weight, Term) or weight.space != own[0].space or not weight.type.is_float:
+            raise TraceError(f"{what}: the weights are not those of the particles", advice="Give weights=m.")
+        if not pair.type.is_float:
+            raise TraceError(f"{what}: a tree adds floats, not {pair.type}", advice='Cast: astype(value, "f64").')
+        found.append((Far(theta, own, own, weight, (*seen, as_source(weight))), what, pair))
+    sums = [wrap(each) for each in sums_by_tree(trace, found)]
+    if vector is None:
+        return sums[0]
+    parts = dict(zip(vector.stored, sums, strict=True))
+    return cast(Value, Tensor(parts, vector.dim, vector.rank, vector.symmetric))
+
+
+def _need_sources(trace: Trace, what: str, pair: Term, axis: object, over: object, limits: str) -> None:
+    """Raise TraceError unless the sum is over the sources of the pair."""
+    if list(axes_over(trace, pair, axis, over)) != [pair.space.axes[-1].name]:
+        raise TraceError(f"{what}: {limits} sums over sources, not over {over!r}", advice='Write over="source".')
+
+
 def _reduce(name: str, value: object, axis: object, over: object, cutoff: object, positions: object) -> Value:
     trace, given = current_trace(f"reduce_{name}"), operand(value)
     if cutoff is None and positions is None:
@@ -81,9 +139,7 @@ def _reduce(name: str, value: object, axis: object, over: object, cutoff: object
             advice='Give over="source", cutoff= and positions=.',
         )
     pair, near = _pairs(trace, name, given, what, axis, positions)
-    source = pair.space.axes[-1].name
-    if list(axes_over(trace, pair, axis, over)) != [source]:
-        raise TraceError(f"{what}: a cutoff limits sums over sources, not over {over!r}", advice='Write over="source".')
+    _need_sources(trace, what, pair, axis, over, "a cutoff limits")
     return wrap(fold_near(trace, Combination(name, name, pair, None), near, one_length(what, cutoff)))
 
 

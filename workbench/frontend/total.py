@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import NoReturn
 
+from workbench.amounts import counted
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
 from workbench.frontend.offsets import whole_or_none
@@ -16,6 +17,7 @@ from workbench.frontend.records import Record, is_record, leaves_of, packed, unp
 from workbench.frontend.short_range import fold_near
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
+from workbench.frontend.tree_walk import Far, sums_by_tree
 from workbench.frontend.value import operand, wrap
 from workbench.graph import Axis, Region, Space, Span, StorageType
 from workbench.graph.fused_sums import fused_sum
@@ -60,7 +62,7 @@ Near = tuple[Operand, tuple[tuple[Term, Term], ...]]
 
 @dataclass(slots=True)
 class TotalState:
-    """A total while its cell is traced: where it was declared, its cutoff if it has one, what one pair contributes.
+    """A total while its cell is traced: where it was declared, its cutoff or tree, what one pair contributes.
 
     variables: the names that the text gave it before anything was contributed, each in its module or function. fused:
     its one contribution is the two factors of a product, as a record.
@@ -69,6 +71,7 @@ class TotalState:
     reduced: Reduced
     span: Span
     near: Near | None
+    far: Far | None = None
     contributions: list[Term] = field(default_factory=list)
     fused: bool = False
     variables: set[tuple[CodeType, str]] = field(default_factory=set)
@@ -107,7 +110,7 @@ class Total:
         reduced, text = self._reduced, trace.text_here()
         given = [operand(each) for each in self._parts(value, text)]
         state = _state(trace, reduced)
-        if state.near is None and not any(_has_source(each) for each in given):
+        if state.near is None and state.far is None and not any(_has_source(each) for each in given):
             if any(_is_reduced(trace, each) for each in given):
                 raise TraceError(
                     f"{text}: what is contributed to {self.name} is reduced over the sources already",
@@ -139,14 +142,15 @@ class Total:
         self._need_sum("= fma(...) adds")
         (type_,), trace = self._reduced.types, current_trace("fma")
         factors = [operand(a), operand(b)]
-        product = apply("multiply", *factors)
+        product, state = apply("multiply", *factors), _state(trace, self._reduced)
+        if state.far is not None:
+            raise TraceError(f"{self.name} is summed by a tree, not fused", advice=f"Write {self.name} += a * b.")
         if type_.is_record:
             wide = [cast_term(each, type_) if isinstance(each, Term) else each for each in factors]
             self.include(wrap(apply("multiply", *wide)))
             return self
         if not type_.is_float:
             raise TraceError(f"{self.name} is {type_}, but fma computes floats", advice=f"Write {self.name} += a * b.")
-        state = _state(trace, self._reduced)
         self.include(wrap(product))  # which refuses what is no contribution
         if len(state.contributions) > 1:
             raise TraceError(
@@ -356,6 +360,7 @@ def finish_totals(trace: Trace) -> None:
             "the cell declares targets or sources, but no result", advice='Declare one: ax, ay = totals("ax ay").'
         )
         raise trace.source.mark(error, next(iter(trace.statics.values())).span)
+    by_tree: list[tuple[TotalState, Far, Term]] = []
     for state in map(_as_state, trace.totals.values()):
         reduced = state.reduced
         if not state.contributions:
@@ -372,6 +377,9 @@ def finish_totals(trace: Trace) -> None:
         pair = state.contributions[0]
         for further in state.contributions[1:]:
             pair = combined.together(pair, further)
+        if state.far is not None:
+            by_tree.append((state, state.far, pair))
+            continue
         if state.near is None:
             folded = Term(trace, trace.pool.fold(combined.operator, pair.index, (1,)))
         else:
@@ -381,8 +389,8 @@ def finish_totals(trace: Trace) -> None:
         parts = unpacked(folded, 2)[:1] if state.fused else unpacked(folded, len(reduced.names))
         for name, part in zip(reduced.names, parts, strict=True):
             trace.kernel.stores[name] = (part, state.span)
-
-
-def counted(number: int, what: str) -> str:
-    """How many, as messages say it: "1 value", "2 values"."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    sums = sums_by_tree(
+        trace, [(far, state.reduced.written or state.reduced.names[0], pair) for state, far, pair in by_tree]
+    )
+    for (state, _, _), found in zip(by_tree, sums, strict=True):
+        trace.kernel.stores[state.reduced.names[0]] = (found, state.span)

@@ -58,6 +58,11 @@ class KernelRow:
         return self.near is not None and not self.flops
 
     @property
+    def is_partial(self) -> bool:
+        """Whether no loop of it is over all axes, as those of sums by a tree, so that there are no figures."""
+        return self.near is None and bool(self.subkernels) and not (self.flops or self.bytes_moved)
+
+    @property
     def title(self) -> str:
         """What tables of it are called: "kernel step", "kernel step_turn_1, an iteration of while_loop"."""
         return f"kernel {self.name}{_PARTS[self.part]}"
@@ -137,9 +142,15 @@ VISITED = "a visited pair"
 """What figures of sums within a cutoff are of; targets visit the sources of their own cell and of those beside it."""
 
 
+NO_FIGURES = "no loop is over all axes"
+"""Why there are no figures."""
+
+
 def no_bound(kernel: KernelRow) -> str:
     """Why there is no bound."""
-    return "how many pairs lie near is known in a run alone" if kernel.is_near else "nothing is computed"
+    if kernel.is_near:
+        return "how many pairs lie near is known in a run alone"
+    return NO_FIGURES if kernel.is_partial else "nothing is computed"
 
 
 def bound_kind(card: CardSummary) -> str:

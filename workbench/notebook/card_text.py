@@ -6,6 +6,7 @@ import textwrap
 
 from workbench.amounts import bytes_text, counted, in_digits, scaled, share_text
 from workbench.notebook.card import (
+    NO_FIGURES,
     VISITED,
     CardSummary,
     KernelRow,
@@ -60,7 +61,9 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     launches = f"launches {terms.one_march}: {kernel.launches}"
     cost = _cost(kernel.bytes_moved, kernel.flops, terms.each)
     near = "" if kernel.near is None else f"{_cost(*kernel.near, VISITED)}: of its own cell and of those beside it"
-    if kernel.is_near:
+    if kernel.is_partial:
+        cost = f"no cost {terms.each}: {NO_FIGURES}"
+    elif kernel.is_near:
         cost = near
     elif near:
         cost += f"; within the cutoff {near}"

@@ -162,7 +162,7 @@ def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figure
         cost = whole_cost(kernel.plain, cells)
     seconds = bound_seconds(kernel.plain, cells, figures)
     near = near_cost(kernel.plain, kernel.kernel, kernel.storage)
-    if near is not None and not cost.flops:  # how many pairs lie near is known in a run alone
+    if not cost.flops and (near is not None or not cost.bytes_moved):  # a run alone knows how many pairs it looks at
         seconds = 0.0
     manifest = tuple(_label(kernel.kernel, i) for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST)
     return KernelRow(

@@ -5,7 +5,17 @@ import re
 import pytest
 
 from tests.kit.tracked import tracked_texts
-from workbench.amounts import bytes_text, counted, digits_text, in_digits, scaled, seconds_text, share_text, span_text
+from workbench.amounts import (
+    bytes_in,
+    bytes_text,
+    counted,
+    digits_text,
+    in_digits,
+    scaled,
+    seconds_text,
+    share_text,
+    span_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +78,23 @@ def test_a_unit_that_is_spelt_is_noticed():
     assert SPELT.search("f'{rate / 1e9:.3g} GB/s'")
     assert SPELT.search("f'{seconds:.2f} s a step'")
     assert not SPELT.search("f'{tick:.1f}h{width}'")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("4 GiB", 4 << 30),
+        ("512MiB", 512 << 20),
+        ("1.5 GB", 1_500_000_000),
+        ("3 kB", 3000),
+        ("4096", 4096),
+        ("7 bytes", 7),
+    ],
+)
+def test_bytes_are_read_from_texts(text, count):
+    assert bytes_in(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "4 GiB!", "-1 GB", "4 G", "2 Mio", "4 iB", "GB"])
+def test_other_texts_are_no_bytes(text):
+    assert bytes_in(text) is None

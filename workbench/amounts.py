@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 COLUMNS = 78
 """Characters of a line of printed text; a notebook of 760 pixels breaks longer lines inside words."""
@@ -18,6 +19,14 @@ def bytes_text(count: float, digits: int = 3) -> str:
             break
         size /= 1000
     return counted(round(size), "byte") if unit == _UNITS[0] else f"{size:.{digits}g} {unit}"
+
+
+def bytes_in(text: str) -> int | None:
+    """The bytes of an amount: "2 GB", "512 MiB", "1.5 TB", "4096"; None for another text."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kKMGTPE]?)(i?)B|bytes?)?\s*", text)
+    if found is None or (found[3] and not found[2]):
+        return None
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " KMGTPE".index((found[2] or " ").upper()))
 
 
 def counted(number: int, noun: str) -> str:

@@ -7,6 +7,7 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,6 +39,7 @@ from workbench.run.machine_text import machine_text, refuse_attribute
 from workbench.run.precision.measuring import measure as measure_precision
 from workbench.run.precision.report import PrecisionReport
 from workbench.run.simulation import Simulation as Simulation
+from workbench.run.storage import Memory
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 from workbench.tuning.wisdom import choose
@@ -76,8 +78,7 @@ class Machine:
     def plan(self, backend: str = "auto") -> Plan:
         """The plan: arrays, and loops in their order. Raises PlanError if the choices cannot be met.
 
-        backend: "auto" is the machine's own backend, or else the one that this host would choose. Only openmp runs
-        several loops together, so plans for other backends have other arrays.
+        backend: "auto" is the machine's own, or what this host would choose. Plans for others than openmp differ.
         """
         return plan_for(self.graph, self.choices, planned_backend(self.backend if backend == "auto" else backend))
 
@@ -110,7 +111,7 @@ class Machine:
     def hints(self) -> str:
         """The choices as lines to paste at the end of the cell: `manifest(x)`, `delayed(x)`, `sync(x)`.
 
-        Choices for values without a name, and choices that no line of a cell can express, are comments.
+        Choices for values without a name, and those that no line of a cell can express, are comments.
         """
         from workbench.views.inspection.hints import hint_text  # loaded when somebody asks
 
@@ -133,8 +134,8 @@ class Machine:
 
         The other program may have other types, more axes, or a changed cell. A value that only this program has takes
         the choice of most values whose names differ in a number only, or else keeps its preset and hints. Loops keep
-        their launch parameters by the values they compute. Choices that change results stay. `carried` of the result,
-        and its text, list what was transferred. Raises PlanError if the choices cannot be met.
+        their launch parameters by the values they compute. Choices that change results stay. `carried` and the text of
+        the result list what was transferred. Raises PlanError if the choices cannot be met.
         """
         if not isinstance(other, Machine):
             raise PlanError(f"{type(other).__name__} has no choices of a machine", advice="Pass another machine.")
@@ -147,7 +148,7 @@ class Machine:
     def tunables(self, backend: str = "auto") -> tuple[Tunable, ...]:
         """All choices that have an effect on a backend ("auto": the machine's own): launch parameters, values, loops.
 
-        Each tunable reads and writes its part of a plan's choices, and knows which values are legal and worth trying.
+        Each reads and writes its part of a plan's choices, and knows which values are legal and worth trying.
         """
         name = planned_backend(self.backend if backend == "auto" else backend)
         return tunables_of(self.plan(name), row_of(name).runs_on)
@@ -165,8 +166,7 @@ class Machine:
         """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed), in any case.
 
         sync: "before", "after" or "both" puts a barrier at the sub-kernels that compute or read the value, "none"
-        removes it; `annotate("y", sync="before")` leaves the storage unchanged. Raises PlanError if there is no such
-        value, or if its storage is not free to choose.
+        removes it; without allocation the storage stays. Raises PlanError if there is no such value, or no free choice.
         """
         plan = annotated(self.plan().graph, self.choices.plan, name, allocation, sync)
         machine = self.with_choices(replace(self.choices, plan=plan))
@@ -193,6 +193,7 @@ class Machine:
         threads: int = 0,
         arithmetic: str = "ieee",
         schedule: ScheduleName | None = None,
+        memory: Memory = None,
         **values: object,
     ) -> Simulation:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
@@ -200,17 +201,16 @@ class Machine:
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
         takes what `tune` found on this host at about this size (the simulation's text names the study). schedule: short
         for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same bits),
-        "diamondtorre" (the same on GPUs) or "auto" (the default: what should be fastest at this size). Raises
+        "diamondtorre" (on GPUs) or "auto" (the default: what should be fastest). memory: what arrays may take, "4 GiB"
+        or bytes; larger ones lie in files, in the folder for temporary files or that of $WORKBENCH_FIELDS. Raises
         FieldError or ShapeError naming the field, BackendError, and PlanError with the line that prevents a schedule.
         """
         check_steps(self.graph, by_place)
         need_only("arithmetic", arithmetic, "ieee")
         chosen, auto = choose(self.choices, choices, schedule), schedule in (None, "auto")
         warn_of_changed_names(self.name, self.traced, self.namespace)
-        simulation = create_simulation(
-            self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads, automatic=auto
-        )
-        return made_by(simulation, self._at_work)
+        simulate = partial(create_simulation, self.graph, chosen, values, shape, memory=memory)
+        return made_by(simulate(backend=backend or self.backend, threads=threads, automatic=auto), self._at_work)
 
     def __call__(
         self,
@@ -238,16 +238,17 @@ class Machine:
         """Write a machine of arrays or pairs as a C library: header, source file and Makefile. Returns their paths."""
         return export(self.graph, self.choices, folder)
 
-    def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
+    def restore(
+        self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0, memory: Memory = None
+    ) -> Simulation:
         """Continue a simulation from a file of `Simulation.save`, with the same bits as without the interruption.
 
         On another backend that holds for programs of exact operators (semantics §3). The program may differ in its
         formulas, which an OtherProgramWarning says, but not in its fields, scalars and params.
         """
         check_steps(self.graph)
-        on = backend or self.backend
-        simulation = restore_simulation(self.graph, self.choices, path, backend=on, threads=threads)
-        return made_by(simulation, self._at_work)
+        restored = partial(restore_simulation, self.graph, self.choices, path, memory=memory)
+        return made_by(restored(backend=backend or self.backend, threads=threads), self._at_work)
 
     def _at_work(self, choices: Choices, backend: str) -> Machine:
         """The machine that a simulation runs now."""
@@ -296,8 +297,7 @@ class Machine:
         """Run the same initial state on every available backend; compare with the reference after 1 and `steps` steps.
 
         The result has `passed`: values of exact operators have equal bits, and direct results of functions such as sin
-        lie within their bound. Values computed from such results are not judged. Fields that are not given get random
-        values with a fixed seed on a small domain of odd size.
+        lie within their bound; what is made of those is not judged. Fields not given are random, on a small domain.
         """
         check_steps(self.graph)
         return verify_graph(self.graph, self.choices, values, shape, steps)
@@ -307,9 +307,9 @@ class Machine:
     ) -> PrecisionReport:
         """The rounding error of every named value, where precision is lost first, and which types would meet a bound.
 
-        Runs the given arguments (as for `simulate`, or for a call) in the machine's types, in dd and in 265 bits, on
-        the reference. Errors are relative to a value's largest exact magnitude over all cells. bound: the largest error
-        allowed for any result. Raises FieldError, ShapeError, and RunError for a shape that takes too long.
+        Runs the arguments (of `simulate`, or a call) in the machine's types, in dd and in 265 bits, on the reference.
+        Errors are relative to a value's largest exact magnitude. bound: the largest error allowed for any result.
+        Raises FieldError, ShapeError, and RunError for a shape that takes too long.
         """
         return measure_precision(self.graph, self.choices, values, shape, steps, bound)
 

@@ -10,7 +10,7 @@ AT_ONCE = f"{LEAVING}:test_an_interrupt_does_not_wait_for_the_end_of_a_step"
 
 OF_MARCHES = (
     Fault("nobody looks whether a step shall be left", "march", "templates",
-          "if (leaves(team)) return;\n        body(task);", "body(task);", AS_BEFORE, ("heat", 1)),
+          "if (leaves(team)) return;\n        do_task(team,", "do_task(team,", AS_BEFORE, ("heat", 1)),
     Fault("threads look between the planes of no chain", "march", "templates",
           "        if (leaves(run.team)) return;\n", "",
           f"{LEAVING}:test_one_thread_leaves_a_chain_between_two_planes"),
@@ -44,7 +44,7 @@ OF_MARCHES = (
           "        self._end_steps()\n        self._globals[slot.index", "        self._globals[slot.index", ENDED,
           ("heat", 1)),
     Fault("a run goes on amid steps", "march", "backends.openmp_instance",
-          "        self._end_steps()\n        self._last = prepared", "        self._last = prepared", ENDED,
+          "if not self._end_steps(None if self.files is None else request.stop):", "if False:", ENDED,
           ("time", 1)),
     Fault("conditions that hold after paused tiles are not told of", "march", "templates",
           "are_met(march, run.globals_of(run.levels)) ? UNTIL : march.done", "march.done",

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_138a98f9102a8fc1 {
+namespace plan_33ee8c4f0a1d5651 {
 
 // Outside of u
 struct outside_u {
@@ -101,11 +101,11 @@ static void run_step(Run<3>& run, int rank) {
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
-        const Blocks<3> blocks = cut_rows(shape, outside_u::grown, team.size);
+        const Blocks<3> blocks = cut_rows(shape, outside_u::grown, in_parts(team));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     barrier(team, [&] { lap(run, 0); });
     {
@@ -136,11 +136,11 @@ static void run_step_observed(Run<3>& run, int rank) {
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
-        const Blocks<3> blocks = cut_rows(shape, outside_u::grown, team.size);
+        const Blocks<3> blocks = cut_rows(shape, outside_u::grown, in_parts(team));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     barrier(team, [&] { lap(run, 2); });
     {
@@ -169,12 +169,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_138a98f9102a8fc1
+}  // namespace plan_33ee8c4f0a1d5651
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_138a98f9102a8fc1(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_33ee8c4f0a1d5651(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_138a98f9102a8fc1;
+    using namespace stencil::plan_33ee8c4f0a1d5651;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

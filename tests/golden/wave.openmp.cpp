@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_47cc9701097adf85 {
+namespace plan_b7dcb9a72241ab3c {
 
 // The same in all cells, before a march
 static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
@@ -144,21 +144,21 @@ static void run_step(Run<1>& run, int rank) {
         const double* const source = run.array<double>(1);
         double* const target = run.array<double>(1);
         const Part part(run, rank, 1);
-        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, in_parts(team));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
         const Part part(run, rank, 2);
-        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, in_parts(team));
         share(team, rank, 1, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     barrier(team, [&] { lap(run, 0); });
     {
@@ -203,21 +203,21 @@ static void run_step_observed(Run<1>& run, int rank) {
         const double* const source = run.array<double>(1);
         double* const target = run.array<double>(1);
         const Part part(run, rank, 6);
-        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, in_parts(team));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
         const Part part(run, rank, 7);
-        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, in_parts(team));
         share(team, rank, 1, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
-        });
+        }, source == target ? target : nullptr);
     }
     barrier(team, [&] { lap(run, 5); });
     {
@@ -271,12 +271,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_47cc9701097adf85
+}  // namespace plan_b7dcb9a72241ab3c
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_47cc9701097adf85(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_b7dcb9a72241ab3c(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_47cc9701097adf85;
+    using namespace stencil::plan_b7dcb9a72241ab3c;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

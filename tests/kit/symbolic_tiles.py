@@ -9,15 +9,16 @@ import itertools
 
 from tests.kit.symbolic import Machine, Spaces, domain_of, ghost
 from workbench.graph import Extend, Undefined
-from workbench.planning.schedules.diamond import lattice, wave
+from workbench.planning.schedules.diamond import ALL, lattice, wave, windows_of_planes
 
 
 class TiledMachine(Machine):
     """Arrays and Globals of one simulation, a number of plain steps of which run in tiles."""
 
-    def run_tiles(self, name, tiling, depth, width, chunk):
+    def run_tiles(self, name, tiling, depth, width, chunk, window=0):
         """Run `depth` steps in tiles and one after the other; AssertionError where anything differs afterwards.
 
+        window: its planes or tiles along axis 0, 0 for one window of all.
         Returns how many tiles there were, 0 if the extents have no room for any.
         """
         each, self.tiling = self.plan.kernel(name), tiling
@@ -41,9 +42,13 @@ class TiledMachine(Machine):
             self.globals = self.advanced(each)
             self.ahead.append(self.globals)
         count = 0
-        for band in tiles.bands():
-            count += tiles.tiles(band)
-            self.run_band(each, [self.parts(tiles, band, t, chunk) for t in range(tiles.tiles(band))])
+        of_planes = tiling.roles[0] == "wave"
+        for part in self.windows(tiles, window):
+            for band in tiles.bands():
+                chosen = tiles.tiles_in(band, ALL if of_planes else part)
+                count += len(chosen)
+                planes = part if of_planes else ALL
+                self.run_band(each, [self.parts(tiles, band, t, chunk, planes) for t in chosen])
         self.arrays, self.globals = self.turns[depth], self.ahead[depth]
         del self.outside  # steps one after the other do not keep it
         for slot, field in enumerate(self.plan.graph.fields):
@@ -79,7 +84,13 @@ class TiledMachine(Machine):
                 arrays[slot][cell] = ghost(self.terms, sides, cell, extents, inside, operand)
                 self.outside[id(arrays[slot])][cell] = "image"
 
-    def parts(self, tiles, band, tile, chunk):
+    def windows(self, tiles, size):
+        tiling = self.tiling
+        if tiling.roles[0] == "wave":
+            return windows_of_planes(self.extents[0], tiling.slopes[0], tiles.depth, size, tiling.rings[0])
+        return tiles.windows(size)
+
+    def parts(self, tiles, band, tile, chunk, window):
         """The boxes of one tile in their order, with their levels; one whose rows are empty at a level is left out."""
         roles, tiling = self.tiling.roles, self.tiling
         axis, swept = (roles.index(role) if role in roles else None for role in ("diamond", "wave"))
@@ -87,7 +98,7 @@ class TiledMachine(Machine):
         if swept is None:
             sweep = wave(1, 0, 1, levels)
         else:
-            sweep = wave(self.extents[swept], tiling.slopes[swept], chunk, levels, tiling.rings[swept])
+            sweep = wave(self.extents[swept], tiling.slopes[swept], chunk, levels, tiling.rings[swept], window)
         for level, part in sweep:
             for rows in tiles.parts_of(band, tile, level):
                 box = [(0, n) for n in self.extents]

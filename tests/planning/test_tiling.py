@@ -9,14 +9,14 @@ import pytest
 
 import workbench
 from tests.kit.random_steps import random_steps
-from tests.kit.random_tileable import BENT, HEAT, LATE, TURNING, UNLIKE, WAVE, random_cell
+from tests.kit.random_tileable import BENT, HEAT, LATE, LEAPING, RINGED, TURNING, UNLIKE, WAVE, random_cell
 from tests.kit.symbolic_tiles import TiledMachine
 from tests.kit.tiled_kernels import TILED_SOLVERS
 from workbench import solvers
 from workbench.errors import PlanError
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
-from workbench.planning.schedules.diamond import lattice, wave
+from workbench.planning.schedules.diamond import lattice, wave, windows_of_planes
 from workbench.planning.schedules.tiling import refusal, roles_of, tile
 
 ROOT = Path(workbench.__file__).parents[1]
@@ -211,6 +211,38 @@ def test_a_wave_cuts_a_ring():
     assert list(wave(6, 1, 6, (0, 2), ring=True)) == [(0, (0, 6)), (1, (0, 6))]  # no reason to cut
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_windows_do_each_plane_of_each_level_once(seed):
+    rng = random.Random(seed)
+    planes, skew, size, ring = rng.randint(1, 30), rng.randint(0, 3), rng.randint(1, 9), seed % 2 == 1
+    bands = [(0, 3), (1, 6), (4, 9)]  # levels of bands overlap; here each is done where it is the first one's
+    done = [
+        (level, plane)
+        for window in windows_of_planes(planes, skew, 9, size, ring)
+        for first, levels in zip((0, 3, 6), bands, strict=True)
+        for level, part in wave(planes, skew, rng.randint(1, 8), levels, ring, window)
+        for plane in (range(*part) if first <= level < first + 3 else ())
+    ]
+    assert sorted(done) == [(level, plane) for level in range(9) for plane in range(planes)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_windows_do_each_tile_once_after_those_below_it(seed):
+    rng = random.Random(seed)
+    tiles = lattice(rng.randint(8, 90), 1, rng.randint(2, 16), rng.randint(1, 40), seed % 2 == 1)
+    done = []
+    for window in tiles.windows(rng.randint(1, 6)):
+        for band in tiles.bands():
+            for each in tiles.tiles_in(band, window):
+                below = (each, each + 1) if band % 2 else (each - 1, each)
+                count = tiles.tiles(band - 1)
+                for lower in below if band >= 0 else ():
+                    there = lower % count if tiles.ring else lower
+                    assert not 0 <= there < count or (band - 1, there) in done
+                done.append((band, each))
+    assert sorted(done) == [(band, each) for band in tiles.bands() for each in range(tiles.tiles(band))]
+
+
 def test_roles():
     assert roles_of(1) == ("diamond",)
     assert roles_of(2) == ("diamond", "wave")
@@ -229,7 +261,8 @@ def run_tiles(plan, seed, extents=()):
     tiling, count = tiling_of(plan), 0
     for _ in range(2):
         depth, width, chunk = rng.randint(1, 6), rng.randint(1, 9), rng.randint(1, 4)
-        count += machine.run_tiles(plan.main.kernel.name, tiling, depth, width, chunk)
+        window = rng.choice((0, 1, 2, 3))
+        count += machine.run_tiles(plan.main.kernel.name, tiling, depth, width, chunk, window)
         machine.step(plan.main.kernel.name, rng.random() < 0.5)
     return count
 
@@ -238,6 +271,22 @@ def run_tiles(plan, seed, extents=()):
 @pytest.mark.parametrize("text", [WAVE, HEAT, TURNING, BENT], ids=["wave", "heat", "turning", "bent"])
 def test_tiles_give_what_steps_give(text, dim):
     assert sum(run_tiles(planned(text, dim), seed) for seed in range(8 if dim < 3 else 4)) > 0
+
+
+@pytest.mark.parametrize(
+    "text", [WAVE, HEAT, TURNING, RINGED, LEAPING], ids=["wave", "heat", "turning", "ring", "leap"]
+)
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_windows_give_what_steps_give(text, dim):
+    """Many along axis 0, of few planes or tiles, and marches of several bands."""
+    plan, met = planned(text, dim), 0
+    for seed in range(4):
+        rng = random.Random(seed)
+        machine = TiledMachine(plan, (rng.randint(12, 24), 5, 3)[:dim], rng)
+        for size in (1, 2):
+            depth, chunk = rng.randint(2, 5), rng.randint(1, 3)
+            met += machine.run_tiles(plan.main.kernel.name, tiling_of(plan), depth, 2, chunk, size) > 0
+    assert met
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

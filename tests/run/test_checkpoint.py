@@ -63,12 +63,12 @@ def test_every_type_survives(tmp_path):
 def test_failed_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
     before = saved.read_bytes()
 
-    def full(file, **arrays):
+    def full(file, arrays):
         file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
     with MACHINE.restore(saved, backend="reference") as simulation:
-        monkeypatch.setattr(np, "savez", full)
+        monkeypatch.setattr(checkpoint, "write_arrays", full)
         with pytest.raises(RunError, match="No space left on device"):
             simulation.save(saved)
     assert saved.read_bytes() == before
@@ -201,13 +201,13 @@ def test_file_is_an_ordinary_archive(saved):
 
 
 def test_two_threads_may_save_to_one_path(tmp_path, monkeypatch):
-    path, both, savez = tmp_path / "run.npz", threading.Barrier(2), np.savez
+    path, both, write = tmp_path / "run.npz", threading.Barrier(2), checkpoint.write_arrays
 
-    def in_step(file, **arrays):
-        savez(file, **arrays)
+    def in_step(file, arrays):
+        write(file, arrays)
         both.wait(60)  # each has written its file before either gives it its name
 
-    monkeypatch.setattr(np, "savez", in_step)
+    monkeypatch.setattr(checkpoint, "write_arrays", in_step)
     errors = []
 
     def save(k):
@@ -232,13 +232,14 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 import workbench as wb
+from workbench.run import checkpoint
 
-def dies(file, **arrays):
+def dies(file, arrays):
     file.write(b"half of it")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
-np.savez = dies
+checkpoint.write_arrays = dies
 wb.trace('u = field("u")\\nu.next = u').simulate(u=np.zeros(3), backend="reference").save(sys.argv[1])
 """
 
@@ -255,17 +256,17 @@ def test_what_a_killed_save_left_goes_away(saved):
 
 
 def test_a_save_under_way_is_no_remain(saved, monkeypatch):
-    savez, seen = np.savez, []
+    write, seen = checkpoint.write_arrays, []
 
-    def meanwhile(file, **arrays):
+    def meanwhile(file, arrays):
         if not seen:
             seen.append(True)
             with MACHINE.restore(saved, backend="reference") as other:
                 other.run(1).save(saved.with_name("other.npz"))
-        savez(file, **arrays)
+        write(file, arrays)
 
     with MACHINE.restore(saved, backend="reference") as simulation:
-        monkeypatch.setattr(np, "savez", meanwhile)
+        monkeypatch.setattr(checkpoint, "write_arrays", meanwhile)
         simulation.run(2).save(saved)
     assert MACHINE.restore(saved, backend="reference").steps == 11
     assert MACHINE.restore(saved.with_name("other.npz"), backend="reference").steps == 10

@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import workbench as wb
 from tests.kit.optimised import optimised
 from tests.kit.random_tileable import (
     ANALYTIC,
@@ -30,12 +29,10 @@ from tests.kit.random_tileable import (
     WATCHED,
     WAVE,
 )
-from tests.run.tiled import state_of, with_tiles
+from tests.run.tiled import machine, planned, program, start_of, state_of, with_tiles
 from workbench.backends.base import Condition, MarchRequest
-from workbench.backends.openmp import OpenmpBackend
 from workbench.errors import PlanError
 from workbench.graph.side_rules import Wall
-from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.ghosts import sides_of
 from workbench.planning.schedules.locality import tile_sizes
@@ -49,30 +46,11 @@ QUICK = [(TURNING, 1), (TURNING, 3), (WATCHED, 2), (ANALYTIC, 2), (BOTH_SIDES, 2
 QUICK += [(TIMED, 1), (SHARED, 1), (LEAPING, 3), (SKEWED, 2), (FACES, 2), (BENT, 2), (LATE, 1)]
 
 
-def machine(text, dim):
-    return wb.trace(text, name="cell", dim=dim)
-
-
-def planned(text, dim):
-    made = machine(text, dim)
-    plan = made.choices.plan.changed(schedule="diamond")
-    return plan_graph(made.graph, replace(made.choices, plan=plan))
-
-
-def program(text, dim):
-    return OpenmpBackend().compile(planned(text, dim))
-
-
 @cache
 def quick_programs():
     """Compiled together and without optimisation."""
     plans = [planned(*case) for case in QUICK]
     return dict(zip(QUICK, optimised("openmp", "0").compile_many(plans), strict=True))
-
-
-def start_of(instance, rng):
-    for static in instance.plan.graph.fields:
-        instance.write_field(static.name, rng.random(instance.extents).astype(static.type.numpy))
 
 
 def tiled(instance, choices):
@@ -94,7 +72,8 @@ def ending(instance, rng):
 def sizes_of(instance, rng):
     widths = tuple(rng.choice((0, 1, 3, 8, 21)) for _ in instance.extents)
     choices = TilingChoices("diamond", rng.choice((2, 3, 5, 8, 13, 40)), widths)
-    return tile_sizes(instance.plan.main, instance.extents, choices, instance.threads)
+    sizes = tile_sizes(instance.plan.main, instance.extents, choices, instance.threads)
+    return None if sizes is None else replace(sizes, window=rng.choice((0, 0, 1, 2, 5)))
 
 
 @pytest.mark.parametrize(("text", "dim"), [*CASES, *PROOFS])

@@ -84,6 +84,8 @@ def check(program, rules, rng, grids, hit, further=0):
                 "diamond", rng.choice((2, 3, 5, 8)), tuple(rng.choice((0, 1, 3, 8)) for _ in extents)
             )
             sizes = tile_sizes(kernel, extents, choices, other.threads)
+            if sizes is not None:
+                sizes = replace(sizes, window=rng.choice((0, 0, 1, 2, 5)))
             with_tiles(other, sizes)
             until = (Condition("time", ">=", 1.0),) if rng.random() < 0.3 else ()
             request = MarchRequest(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class MarchRecord(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
         *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
-        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
+        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk", "window")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         ("block_bytes", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots")),
@@ -35,6 +35,8 @@ class MarchRecord(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed", "tiles")),
         *((name, ctypes.c_int64) for name in ("paused", "paused_band", "paused_parts", "paused_timed")),
         ("paused_tasks", ctypes.c_void_p),
+        ("paused_window", ctypes.c_int64),
+        ("files", ctypes.c_void_p),
     )
 
 
@@ -69,17 +71,16 @@ class PreparedMarch:
         """The Globals after steps that were begun in tiles and not ended; None if there are none."""
         return self.ahead[self.march.paused] if self.march.paused else None
 
-    def to_end(self) -> MarchRecord:
-        """The record again, for the steps that were begun, even if their end was asked for."""
-        self.march.stop = self.march.at_once = _NEVER.words.ctypes.data
+    def to_end(self, stop: StopFlag | None = None) -> MarchRecord:
+        """The record again, for the steps that were begun, even if their end was asked for; `stop` may leave some."""
+        addresses = stop_addresses(_NEVER if stop is None else stop)
+        self.march.stop, self.march.at_once = addresses["stop"], addresses["at_once"]
         return self.march
 
 
 def tile_members(tiles: TileSizes | None) -> dict[str, int]:
-    """The sizes of tiles, by members of the record; all 1 for one step after the other."""
-    if tiles is None:
-        return dict.fromkeys(("depth", "height", "spaces", "chunk"), 1)
-    return {"depth": tiles.depth, "height": tiles.height, "spaces": tiles.spaces, "chunk": tiles.chunk}
+    """The sizes of tiles, by members of the record; all 1 for one step after the other, without windows."""
+    return asdict(TileSizes(1, 1, 1, 1) if tiles is None else tiles)
 
 
 def stop_addresses(stop: StopFlag) -> dict[str, int]:

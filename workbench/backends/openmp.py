@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workbench.backends.base import CompilerReport, Instance
+from workbench.backends.base import CompilerReport, FileStorage, Instance
 from workbench.backends.compile_pool import Built, Compiler, Unit
 from workbench.backends.compiler_words import vector_report
 from workbench.backends.host_backend import HostBackend
@@ -98,6 +98,10 @@ class OpenmpProgram:
     def instantiate(self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None) -> OpenmpInstance:
         """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
         return OpenmpInstance(self, extents, threads)
+
+    def instantiate_in_files(self, extents: tuple[int, ...], threads: int, storage: FileStorage) -> OpenmpInstance:
+        """Allocate a state whose arrays lie in files."""
+        return OpenmpInstance(self, extents, threads, storage=storage)
 
     def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpCall | None:
         """Allocate what a call does not lend; None where the plan writes where an array is only read."""

@@ -8,14 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.backends.array_files import ArrayFiles
 from workbench.backends.base import (
     Array,
     Ending,
+    FileStorage,
     Instance,
     LaunchTime,
     MarchRequest,
     MarchResult,
     Number,
+    StopFlag,
 )
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global, number_of_kernel
 from workbench.backends.gathering import noted_error
@@ -63,10 +66,20 @@ class OpenmpInstance:
     """The state of one simulation: an array for each slot, the Globals block, room for partial sums."""
 
     def __init__(
-        self, program: MarchingCode, extents: tuple[int, ...], threads: int = 0, *, lent: bool = False
+        self,
+        program: MarchingCode,
+        extents: tuple[int, ...],
+        threads: int = 0,
+        *,
+        lent: bool = False,
+        storage: FileStorage | None = None,
     ) -> None:
-        """lent: the arrays of fields are those of the caller, see `OpenmpCall`; all arrays are packed."""
+        """lent: the arrays of fields are those of the caller, see `OpenmpCall`; all arrays are packed.
+
+        storage: they lie in files. NoRoomError if its memory has no room for a window of tiles.
+        """
         plan = program.plan
+        self.files = None if storage is None else ArrayFiles(storage)
         self._is_packed = lent
         self._last: PreparedMarch | None = None  # some steps of it may have to be ended
         self.plan = plan
@@ -80,7 +93,7 @@ class OpenmpInstance:
         if lent:
             used -= {slot.index for slot in lent_slots(plan)}
         sizes = [self._layouts[s.axes].elements * s.itemsize if s.index in used else 0 for s in plan.slots]
-        self._blocks = [self._allocate(size, place_in_page(number)) for number, size in enumerate(sizes)]
+        self._blocks = [self._array(number, size) for number, size in enumerate(sizes)]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)
@@ -93,9 +106,10 @@ class OpenmpInstance:
         )
         self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
-        self.tiles = tiles_of_kernels(plan, self.extents, self.threads)
+        streaming = None if self.files is None else self.files.streaming()
+        self.tiles = tiles_of_kernels(plan, self.extents, self.threads, streaming)
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
-        self._tiles: Array = np.array(tiles_of_loops(plan), np.int64)
+        self._tiles: Array = np.array(() if self.files else tiles_of_loops(plan), np.int64)
         self._shape: Array = np.array([word for each in self._layouts.values() for word in each.shape_words], np.int64)
         slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
         own_words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
@@ -126,8 +140,9 @@ class OpenmpInstance:
         return tiling_in_use(self.plan, self.tiles)
 
     def read_field(self, name: str) -> Array:
-        """A fresh C-ordered copy of the field's domain."""
-        return np.array(self._view(name), order="C")
+        """A fresh C-ordered copy of the field's domain; in a file, where fields lie in files."""
+        view = self._view(name)
+        return np.array(view, order="C") if self.files is None else self.files.copied(view)
 
     def take_over(self, other: Instance) -> None:
         """Copy the state of another instance of this program, of equal extents, whatever its layout."""
@@ -138,7 +153,12 @@ class OpenmpInstance:
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        self._view(name)[...] = checked_cells(self.plan.graph, named_field(self.plan.graph, name), self.extents, values)
+        cells = checked_cells(self.plan.graph, named_field(self.plan.graph, name), self.extents, values)
+        view = self._view(name)
+        if self.files is None:
+            view[...] = cells
+        else:
+            self.files.copy(view, cells)
 
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
@@ -168,12 +188,21 @@ class OpenmpInstance:
         """Free the memory; the instance cannot be used afterwards."""
         self._blocks.clear()
         self._last = None
+        if self.files is not None:
+            self.files.close()
         self._by_address.clear()
         self._scratch = placed_block(0)
 
     def march(self, request: MarchRequest) -> MarchResult:
-        """Advance as MarchRequest says, in one call into compiled code that holds no lock of Python."""
-        self._end_steps()
+        """Advance as MarchRequest says, in one call into compiled code that holds no lock of Python.
+
+        Steps that another march has paused are ended first; where arrays lie in files that takes long, and may be
+        stopped again.
+        """
+        if not self._end_steps(None if self.files is None else request.stop):
+            none: Array = np.zeros((0, len(self._scalar_slots)), np.uint64)
+            types = [scalar.type for scalar in self.plan.graph.scalars]
+            return MarchResult(0, "stopped", False, np.zeros(0, np.int64), columns_of(none, types))
         self._last = prepared = self._prepared(request)
         march, observed_steps, observed = prepared.march, prepared.observed_steps, prepared.observed
         begin = time.perf_counter()
@@ -187,12 +216,17 @@ class OpenmpInstance:
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
 
-    def _end_steps(self) -> None:
-        """Do what is left of steps that run together in tiles, whose march was stopped between two tiles."""
-        if self._last is not None and self._last.march.paused:
-            march = self._last.to_end()
-            status = self._program.entry(ctypes.byref(march))
-            check_march_end(self.plan, self._globals, self.plan.kernels[march.kernel].kernel.name, status)
+    def _end_steps(self, stop: StopFlag | None = None) -> bool:
+        """Do what is left of steps that run together in tiles, whose march was stopped between two tiles.
+
+        Whether they are ended: `stop` may leave some once more.
+        """
+        if self._last is None or not self._last.march.paused:
+            return True
+        march = self._last.to_end(stop)
+        status = self._program.entry(ctypes.byref(march))
+        check_march_end(self.plan, self._globals, self.plan.kernels[march.kernel].kernel.name, status)
+        return not march.paused
 
     def _prepared(self, request: MarchRequest) -> PreparedMarch:
         """The record for compiled code, and the arrays to which it points."""
@@ -217,7 +251,8 @@ class OpenmpInstance:
             observe_last=int(request.observe_last),
             always_observe=int(watches(request, diagnostic_scalars(self.plan, kernel))),
             threads=usable_threads(self.threads),
-            tile=self.plan.choices.plan.cpu.tile,
+            tile=self.plan.choices.plan.cpu.tile if self.files is None else self._rows_a_task(self.files),
+            files=self.files and ctypes.addressof(self.files.record(self.threads)),
             **tile_members(tiles),
             conditions=len(request.until),
             scalars=words,
@@ -240,6 +275,17 @@ class OpenmpInstance:
         return PreparedMarch(march, observed_steps, observed, request, ahead, (rows, values, tasks))
 
     # ---- memory
+
+    def _rows_a_task(self, files: ArrayFiles) -> int:
+        along_rows = [(self._layouts[s.axes].strides, s.itemsize) for s in self.plan.slots]
+        row_bytes = sum(strides[-2] * size for strides, size in along_rows if len(strides) > 1)
+        return files.task_rows(row_bytes, self.threads)
+
+    def _array(self, number: int, size: int) -> Block:
+        slot, place = self.plan.slots[number], place_in_page(number)
+        if self.files is None or size == 0:
+            return self._allocate(size, place)
+        return self.files.block(size, place, self._layouts[slot.axes], slot.itemsize)
 
     def _allocate(self, size: int, place: int = 0) -> Block:
         """Zeroed bytes that begin at a place in a page, first touched by the threads that will work on them."""

@@ -11,16 +11,15 @@ import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.errors import RunError, warn_user
+from workbench.errors import NoRoomError, RunError, warn_user
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
 from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
-from workbench.run.archive import read_array, read_text
+from workbench.run.archive import EmptyArray, read_array, read_text, write_arrays
 from workbench.run.whole_file import whole_file
 
 FORMAT = 2
@@ -58,17 +57,18 @@ def save_checkpoint(path: str | os.PathLike[str], graph: Graph, checkpoint: Chec
     }
     try:
         with whole_file(target) as file:
-            arrays: dict[str, Any] = {f"static/{name}": value for name, value in checkpoint.values.items()}
-            np.savez(file, **{_ABOUT: np.array(json.dumps(about))}, **arrays)  # type: ignore[arg-type]  # keywords are names of arrays
+            arrays = {f"static/{name}": value for name, value in checkpoint.values.items()}
+            write_arrays(file, {_ABOUT: np.array(json.dumps(about)), **arrays})
     except OSError as error:
         raise RunError(
             f"cannot save to {target}: {error.strerror or error}", advice="Choose a folder that exists and has room."
         ) from error
 
 
-def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
+def load_checkpoint(path: str | os.PathLike[str], graph: Graph, empty: EmptyArray = np.empty) -> Checkpoint:
     """Read and check a file. Raises RunError if it is missing, damaged, no checkpoint, or of other statics.
 
+    empty: makes the arrays that are read to.
     Warns with OtherProgramWarning if a program of other formulas wrote it.
     """
     target = Path(path)
@@ -76,11 +76,13 @@ def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
         with zipfile.ZipFile(target) as archive:
             about = json.loads(read_text(archive, _ABOUT))
             extents = tuple(_count(n, least=1) for n in about["extents"])
-            values = _read_values(archive, graph, extents)
+            values = _read_values(archive, graph, extents, empty)
         steps = _count(about["steps"])
         checkpoint = Checkpoint(extents, steps, _count(about["observed_step"], most=steps), values)
         written_by, machine, layout = str(about["graph"]), str(about["machine"]), int(about["format"])
         state = "" if layout == _WITHOUT_STATE else str(about["state"])
+    except NoRoomError:
+        raise
     except FileNotFoundError as error:
         raise RunError(f"there is no file {target}", advice="Pass the path that save() was given.") from error
     except Exception as error:  # the file may be anything, and each decompressor has errors of its own
@@ -118,11 +120,13 @@ def _count(value: object, *, least: int = 0, most: int = 2**63 - 1) -> int:
     return value
 
 
-def _read_values(archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...]) -> dict[str, Array]:
+def _read_values(
+    archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...], empty: EmptyArray
+) -> dict[str, Array]:
     """All arrays by their names; only those that the graph has are unpacked."""
     forms = {f"static/{s.name}": (s.space.extents_in(graph.space, extents), s.type.numpy) for s in graph.declared}
     names = [name.removesuffix(".npy") for name in archive.namelist()]
-    arrays = {name: read_array(archive, name, forms.get(name)) for name in names if name != _ABOUT}
+    arrays = {name: read_array(archive, name, forms.get(name), empty) for name in names if name != _ABOUT}
     return {name.removeprefix("static/"): array for name, array in arrays.items()}
 
 

@@ -22,6 +22,7 @@ from workbench.run.probe import write
 from workbench.run.schedules import resolved, sized
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
+from workbench.run.storage import Memory, check_types, empty_array, in_files, instantiate_in_files, read_memory
 
 
 class Chooser(Protocol):
@@ -44,22 +45,27 @@ def create_simulation(
     backend: str = "auto",
     threads: int = 0,
     automatic: bool = True,
+    memory: Memory = None,
 ) -> Simulation:
     """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first.
 
     automatic: where the choices leave the schedule open, the size decides whether several steps run together in tiles,
-    now and after each `replan`.
+    now and after each `replan`. memory: bytes, or a text, that arrays may take; larger ones lie in files.
     """
-    initial = read_initial_values(retype(graph, choices.meaning), values, shape)
+    most, typed = read_memory(memory), retype(graph, choices.meaning)
+    check_types(typed, values, most)
+    initial = read_initial_values(typed, values, shape)
     check_threads(threads)
     origin, name = "", select_backend(backend).name
     if not isinstance(choices, Choices):
         choices, origin = choices(graph, name, initial.extents, threads)
     asked = choices
-    choices, schedule = resolved(graph, choices, name, initial.extents, threads) if automatic else (choices, "")
+    streamed = in_files(graph, choices, name, initial.extents, most)
+    found = resolved(graph, choices, name, initial.extents, threads) if automatic and not streamed else (choices, "")
+    choices, schedule = streamed or found
     choices = sized(choices, initial.extents)
     compiled = compile_graph(graph, choices, backend)
-    instance = allocate(compiled, initial.extents, threads)
+    instance = allocate(compiled, initial.extents, threads, most if streamed else 0)
     try:
         set_initial_values(compiled.graph, initial, instance)
     except BaseException:
@@ -72,20 +78,28 @@ def create_simulation(
 
 
 def restore_simulation(
-    graph: Graph, choices: Choices, path: str | os.PathLike[str], *, backend: str = "auto", threads: int = 0
+    graph: Graph,
+    choices: Choices,
+    path: str | os.PathLike[str],
+    *,
+    backend: str = "auto",
+    threads: int = 0,
+    memory: Memory = None,
 ) -> Simulation:
     """Continue on any backend from the very bits in a file that `Simulation.save` wrote. RunError if it does not fit.
 
-    `init` does not run: everything is in the file.
+    `init` does not run: everything is in the file. memory: as of `create_simulation`.
     """
     check_threads(threads)
     name = select_backend(backend).name
-    checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph)
+    most = read_memory(memory)
+    checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph, empty_array(most))
     asked = choices
-    choices, schedule = resolved(graph, choices, name, checkpoint.extents, threads)
+    streamed = in_files(graph, choices, name, checkpoint.extents, most)
+    choices, schedule = streamed or resolved(graph, choices, name, checkpoint.extents, threads)
     choices = sized(choices, checkpoint.extents)
     compiled = compile_graph(graph, choices, backend)
-    instance = allocate(compiled, checkpoint.extents, threads)
+    instance = allocate(compiled, checkpoint.extents, threads, most if streamed else 0)
     for static in compiled.graph.declared:
         value = checkpoint.values[static.name]
         write(instance, static, value if static.role == "field" else python_number(value, static.type))
@@ -96,8 +110,13 @@ def restore_simulation(
     return Simulation(state)
 
 
-def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int) -> Instance:
-    """An instance of these extents. Raises ShapeError if memory is too small, or if a reflection finds no cell."""
+def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int, memory: int = 0) -> Instance:
+    """An instance of these extents. Raises ShapeError if memory is too small, or if a reflection finds no cell.
+
+    memory: bytes of arrays that may be in memory, which lie in files then; 0 for arrays in memory.
+    """
     check_extents(compiled.plan, extents)
+    if memory:
+        return instantiate_in_files(compiled, extents, threads, memory)
     check_memory(compiled.plan, extents, compiled.selection.name, compiled.program.free_memory())
     return compiled.program.instantiate(extents, threads)

@@ -51,6 +51,7 @@ class Finiteness:
     """Watches the fields of one run. Costs a copy of all fields and a look at each of them every slice."""
 
     def __init__(self, state: State) -> None:
+        state.refuse_in_files("finite=True", "Run without it, or on a smaller grid.")
         self._state = state
         self._kept = kept_state(state)
 

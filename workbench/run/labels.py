@@ -18,6 +18,7 @@ from workbench.planning.axes import along, axes_of
 from workbench.run.arrays import to_data_set as make_data_set
 from workbench.run.schedules import schedule_text
 from workbench.run.state import State
+from workbench.run.storage import files_text
 
 
 def describe(state: State, running: bool) -> str:
@@ -40,6 +41,8 @@ def describe(state: State, running: bool) -> str:
         schedule = state.schedule
     if schedule:
         lines.append(f"  schedule: {schedule}")
+    if files := files_text(compiled.plan, state.instance):
+        lines.append(f"  arrays: {files}")
     if state.outdated:
         lines.append(state.outdated)
     return "\n".join(fill(line, COLUMNS, subsequent_indent=" " * 4, break_on_hyphens=False) for line in lines)

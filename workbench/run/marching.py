@@ -15,6 +15,7 @@ from workbench.run.interruption import interruptible
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
+from workbench.run.storage import files_of
 from workbench.run.until import TimeProgress
 
 SLICE_SECONDS = 0.05
@@ -60,8 +61,8 @@ class March:
         self._begin = time.perf_counter()
 
     def interruptible(self, state: Callable[[], str]) -> AbstractContextManager[None]:
-        """As `interruption.interruptible`: at once, unless it is known that steps are short."""
-        is_short = 0 < self._state.step_seconds < SLICE_SECONDS
+        """As `interruption.interruptible`: at once, unless it is known that steps are short, and not of a long pass."""
+        is_short = 0 < self._state.step_seconds < SLICE_SECONDS and files_of(self._state.instance) is None
         return interruptible(self.stop, state, at_once=not is_short)
 
     def advance(self) -> RunEnded:

@@ -147,6 +147,7 @@ class Replanner:
     def request(self, choices: Choices, threads: int, listener: ReplanListener | None = None) -> Replan:
         """Ask for another plan; returns at once. Raises RunError for choices that would change results, or threads."""
         check_threads(threads)
+        self._state.refuse_in_files("another plan", "Make a new simulation with choices=.")
         if choices.meaning != self._state.compiled.plan.choices.meaning:
             raise RunError(
                 f"the choices ask for another meaning, {choices.meaning}, and so for other results",

@@ -294,6 +294,7 @@ class Simulation:
         return result
 
     def _probe(self, name: str) -> Probe:
+        self._state.refuse_in_files(f"the value {name}", "Evaluate it on a smaller grid, or store it in a field.")
         return self._probes.setdefault(name, self._probes.get(name) or probe_name(self.graph, name, self.backend))
 
     def record(self, name: str, every: int = 1) -> RecordedValues:

@@ -49,6 +49,8 @@ def take_snapshots(simulation: Simulation, names: Sequence[str]) -> tuple[Snapsh
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
         snapshots, inputs = [], []
         for name, probe in zip(names, probes, strict=True):
+            if name not in kept:
+                state.refuse_in_files(f"a view of {name}", f'Read a part of it: sim.device("{name}")[::8].')
             inputs.append({s.name: state.instance_value(s) for s in probe.statics} if probe else {})
             values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
             snapshots.append(Snapshot(name, _drawn(values), kept, state.steps, state.stale_scalars))

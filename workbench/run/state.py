@@ -16,6 +16,7 @@ from workbench.planning.choices import Choices
 from workbench.run.initial_values import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import RecordedValues, keep_scalars
 from workbench.run.schedules import in_use
+from workbench.run.storage import check_types, files_of, refuse_in_files
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
 
@@ -174,12 +175,15 @@ class State:
 
     def write(self, values: dict[str, object]) -> None:
         """Check all values, then write them all."""
-        fields, numbers = sort_values(self.graph, values)
+        files = files_of(self.instance)
+        fields, numbers = sort_values(self.graph, values, copies=files is None)
+        if files is not None:
+            check_types(self.graph, values, files.storage.memory)
+            fields = {name: files.apart(array) for name, array in fields.items()}
         for name, array in fields.items():
             check_shape(name, array, extents_of(self.graph, name, self.extents))
         for name, array in fields.items():
-            extents = extents_of(self.graph, name, self.extents)
-            self.instance.write_field(name, np.ascontiguousarray(whole(array, extents)))
+            self.instance.write_field(name, whole(array, extents_of(self.graph, name, self.extents)))
         for name, value in numbers.items():
             self.instance.write_global(name, value)
         self.written += 1
@@ -204,8 +208,14 @@ class State:
             return self.instance.read_field(static.name)
         return self.instance.read_global(static.name)
 
+    def refuse_in_files(self, what: str, advice: str) -> None:
+        """Raise RunError where arrays lie in files: `what` has whole fields in memory."""
+        refuse_in_files(self.instance, what, advice)
+
     def add_record(self, record: RecordedValues) -> None:
         """Fill the record from now on; records that were stopped are forgotten."""
+        if record.of_field:
+            self.refuse_in_files(f"a record of {record.name}", "Record scalars, or save() from time to time.")
         self.records = (*(r for r in self.records if r.active), record)
 
     def forget_records(self) -> None:
@@ -214,6 +224,8 @@ class State:
             record.forget_after(self.steps)
 
     def _stacked(self, members: tuple[Static, ...]) -> Array:
+        names = ", ".join(member.name for member in members)
+        self.refuse_in_files(f"an array of all components of {members[0].group}", f"Read one of {names}.")
         shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
         stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]
         return np.stack(stacked).reshape((*shape, *np.shape(stacked[0])))

@@ -17,6 +17,7 @@ from workbench.frontend.predicate import trace_predicate
 from workbench.graph import Graph
 from workbench.run.origins import first_bad
 from workbench.run.state import State
+from workbench.run.storage import files_of
 
 UNTIL = "until"
 TIME_NAMES = ("t", "time")  # scalars that tell the time
@@ -115,6 +116,8 @@ class TimeProgress:
     def _fields(self) -> str:
         """The first cell that is infinite or not a number, or the limits of every field."""
         limits = []
+        if files_of(self._state.instance) is not None:
+            return "its fields lie in files"
         for static in self._state.graph.fields:
             values = np.asarray(self._state.instance_value(static))
             cell = first_bad(values) if static.type.is_float else None

@@ -2,7 +2,7 @@
 #ifndef STENCIL_MARCH_H
 #define STENCIL_MARCH_H
 
-#include "stencil_prelude.h"
+#include "stencil_files.h"
 
 #include <stdint.h>
 
@@ -14,6 +14,7 @@ enum Ending { DONE, UNTIL, STOPPED, TIME };
 struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
     int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave
+    int64_t window;  // planes or tiles of a window of such steps, 0 for one window of all
     int64_t conditions, scalars, scratch_stride, sample, lap_stride, block_bytes;
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;
@@ -37,6 +38,8 @@ struct March {
     int64_t paused;  // steps in tiles that were begun and not ended, 0 for none; the next call with this record ends them
     int64_t paused_band, paused_parts, paused_timed;  // where they stand: a band of tiles whose tasks have so many owners,
     int64_t* paused_tasks;                            // and how many of each owner's are done; room for all threads
+    int64_t paused_window;
+    Files* files;  // null where arrays lie in memory
 };
 
 inline double global_as_number(const unsigned char* globals, int slot, int64_t type) {

@@ -95,8 +95,7 @@ template <int D> struct Part {
     }
 };
 
-// Seconds of a member of a chain: each thread notes them for the member, and the first one for the launch as well, so
-// that a launch's seconds are the first thread's share of the chain.
+// Seconds of a member of a chain: each thread notes them for the member, the first one for the launch as well: its share.
 template <int D> struct Turn {
     const Run<D>& run;
     const int rank, member, launch;
@@ -122,6 +121,7 @@ constexpr int64_t FEW = 4;
 // How many plain steps may be one batch, between two looks at the clock: at most as many as shall run in tiles. The first
 // one runs alone, because it is not known yet how long a step takes.
 STENCIL_PROCEDURE int64_t most_together(const March& march) {
+    if (march.window > 0) return march.depth;  // fewer would move as many bytes to the disk and back
     if (march.depth < 2 || march.pace <= 0.0) return 1;
     if (march.pace * double(march.depth) <= LONGEST_BATCH) return march.depth;
     const bool may_be_few = march.pace * double(FEW) <= LONGEST_FEW;
@@ -252,13 +252,14 @@ template <int D, class Advance> inline void look_ahead(Run<D>& run, const Advanc
 }
 
 // Whether threads have left tiles of this band for later. The steps count as done: the next call ends them. By one thread.
-template <int D> STENCIL_PROCEDURE bool pause_tiles(Run<D>& run, int64_t band) {
+template <int D> STENCIL_PROCEDURE bool pause_tiles(Run<D>& run, int64_t window, int64_t band) {
     const int parts = run.parts > 0 ? run.parts : run.team.size;
     run.parts = 0;
     if (!run.team.left) return false;
     March& march = run.march;
     for (int k = 0; k < parts; ++k) march.paused_tasks[k] = run.team.counters[k].next;
     march.paused = run.levels;
+    march.paused_window = window;
     march.paused_band = band;
     march.paused_parts = parts;
     march.paused_timed = run.timed;
@@ -320,8 +321,7 @@ template <int D> inline void run_team(Run<D>& run, int threads, StepOf<D>* step)
 
 // `step(run, rank)` does one step of the march's kernel, start(shape, globals) computes what the first one begins with;
 // `members` is the largest number of parts of a launch, buffer_bytes(shape, threads, tile) what a thread needs for values
-// that roll.
-// Returns 0, or 1 if memory for the team is missing.
+// that roll. Returns 0, or 1 if memory for the team is missing.
 template <int D>
 STENCIL_PROCEDURE int32_t run_march(
     March& march, int members, BytesOf<D>* buffer_bytes, Start<D>* start, StepOf<D>* step) {
@@ -329,7 +329,7 @@ STENCIL_PROCEDURE int32_t run_march(
     march.ended = *march.stop ? STOPPED : DONE;
     if (*march.stop || march.steps <= 0) return 0;
     const int threads = threads_of(march);
-    Team team = {1, members, threads, nullptr, march.at_once, 0, 0, 0};
+    Team team = {1, members, threads, nullptr, march.at_once, 0, march.files, 0, 0};
     const Shape<D> shape = read_shape<D>(march.shape);
     const int64_t stride = (buffer_bytes(shape, threads, march.tile) + 4095) / 4096 * 4096 + 128;  // not in step
     const int64_t counts = int64_t(sizeof(Counter)) * at_least(members, 1) * threads;
@@ -364,7 +364,7 @@ STENCIL_PROCEDURE int32_t run_march(
     WORD template void begin_step<D>(Run<D>&); \
     WORD template bool leave_step<D>(Run<D>&, int); \
     WORD template void end_step<D>(Run<D>&, const int*, int); \
-    WORD template bool pause_tiles<D>(Run<D>&, int64_t); \
+    WORD template bool pause_tiles<D>(Run<D>&, int64_t, int64_t); \
     WORD template Blocks<D> cut<D>(const Shape<D>&, const Margins<D>&, int, int64_t); \
     WORD template void walk_inside<D, 4 * D>(const SideRule (&)[D][2], const Shape<D>&, int, int, Walk<D, 4 * D>&); \
     WORD template Blocks<D> cut_rows<D>(const Shape<D>&, const Margins<D>&, int); \

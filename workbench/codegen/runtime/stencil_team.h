@@ -2,7 +2,7 @@
 #ifndef STENCIL_TEAM_H
 #define STENCIL_TEAM_H
 
-#include "stencil_prelude.h"
+#include "stencil_files.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -23,9 +23,15 @@ struct Team {
     Counter* counters;
     const volatile int32_t* at_once;
     int left;
+    Files* files;  // null where arrays lie in memory
     alignas(64) int arrived;
     alignas(64) int generation;
 };
+
+// For how many threads rows are cut that take little time: of arrays in files, tasks are small parts of the budget.
+inline int in_parts(const Team& team) {
+    return team.files ? int(1 + 2 * team.size * team.files->bytes / team.files->budget) : team.size;
+}
 
 // What one thread has had of the tasks of a launch.
 struct Share {
@@ -52,9 +58,20 @@ STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
 }
 #endif
 
-template <class Body> inline void share(Team& team, int rank, int member, int64_t tasks, const Body& body) {
+// array: the only one that tasks go through, where they do not go through all.
+template <class Body>
+inline void do_task(const Team& team, int64_t task, int64_t tasks, const void* array, const Body& body) {
+    if (team.files) {
+        FileTasks{*team.files, tasks, array}.run(task, body);
+    } else {
+        body(task);
+    }
+}
+
+template <class Body>
+inline void share(Team& team, int rank, int member, int64_t tasks, const Body& body, const void* array = nullptr) {
     Share share = {rank, member, tasks, 0, 0};
-    for (int64_t task; (task = next_task(team, share)) >= 0;) body(task);
+    for (int64_t task; (task = next_task(team, share)) >= 0;) do_task(team, task, tasks, array, body);
 }
 
 // Whether this thread shall leave what is left of the step: all do so once one of them has.
@@ -70,7 +87,7 @@ template <class Body> inline void share_or_leave(Team& team, int rank, int membe
     Share share = {rank, member, tasks, 0, 0};
     for (int64_t task; (task = next_task(team, share)) >= 0;) {
         if (leaves(team)) return;
-        body(task);
+        do_task(team, task, tasks, nullptr, body);
     }
 }
 

@@ -4,6 +4,7 @@
 #define STENCIL_TILES_H
 
 #include "stencil_rows.h"
+#include "stencil_team.h"
 
 namespace stencil {
 
@@ -35,35 +36,134 @@ struct Lattice {
     }
 };
 
+// A part of a march along axis 0: all of it (size 0), a number of planes or tiles that moves back with each level or band
+// by as much as tiles lean, or the rest, which the others leave around the cut of a ring.
+struct Window {
+    int64_t number, size;
+    bool rest;
+};
+
+// The windows of a march in the order in which they run.
+struct Windows {
+    int64_t size, count;
+    bool rest;
+
+    int64_t all() const { return count + (rest ? 1 : 0); }
+    Window operator[](int64_t number) const { return {number, size, number == count}; }
+};
+
+inline Windows windows_of_planes(int64_t planes, int64_t skew, int64_t levels, int64_t size, bool ring) {
+    if (size <= 0) return {0, 1, false};
+    const int64_t most = (levels - 1) * skew;
+    return {size, divide_up(planes + (ring ? 0 : most), size), ring && most > 0};
+}
+
+inline Windows windows_of_tiles(const Lattice& lattice, int64_t size) {
+    if (size <= 0) return {0, 1, false};
+    return {size, divide_up(lattice.spaces + (lattice.ring ? 0 : 1 + lattice.bands_end() / 2), size), lattice.ring};
+}
+
+// Tiles of a band from `first` on, but for `left_out` ones after the first `before`.
+struct BandTiles {
+    int64_t count, first, before, left_out;
+
+    int64_t operator[](int64_t task) const { return first + task + (task < before ? 0 : left_out); }
+};
+
+// A tile needs the two below it only. On a ring those that need the tile at the cut are the rest.
+inline BandTiles tiles_in(const Lattice& lattice, int64_t band, const Window& window) {
+    const int64_t tiles = lattice.tiles(band), back = (band + 1) / 2;
+    if (window.size <= 0) return {tiles, 0, tiles, 0};
+    int64_t low = lattice.ring ? back + (band % 2 == 0 ? 1 : 0) : 0, high = lattice.ring ? tiles - back : tiles;
+    if (low >= high) low = high = 0;
+    if (window.rest) return {tiles - (high - low), 0, low, high - low};
+    low = at_least(window.number * window.size - back, low);
+    high = at_most((window.number + 1) * window.size - back, high);
+    return {at_least(high - low, 0), low, at_least(high - low, 0), 0};
+}
+
+// After the last window.
+inline void end_windows(Files& files, int64_t planes) {
+    for (int64_t k = 0; k < files.count; ++k) {
+        files.streamed += files.rows[k].bytes - place_of(files, files.rows[k], files.done, planes);
+    }
+    give_up_all(files);
+}
+
+// Rows of the planes [low, high) of a grown domain, as far as it has them; those outside of the domain are planes too.
+template <int D> inline Span rows_of_planes(const Shape<D>& shape, const Margins<D>& grown, int64_t low, int64_t high) {
+    int64_t rows = 1;
+    for (int k = 1; k + 1 < D; ++k) rows *= shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+    const int64_t below = grown.sides[0][0], planes = below + shape.extents[0] + grown.sides[0][1];
+    const int64_t first = at_most(at_least(low + below, 0), planes);
+    return {first * rows, at_least(at_most(high + below, planes), first) * rows};
+}
+
+// body(first row, row after the last) for parts of some rows, of planes that are in memory.
+template <class Body> inline void share_rows(Team& team, int rank, int member, const Span& rows, const Body& body) {
+    const int64_t tall = at_least(divide_up(rows.high - rows.low, 8 * int64_t(team.size)), 16);
+    share(team, rank, member, divide_up(rows.high - rows.low, tall), [&](int64_t task) {
+        const int64_t first = rows.low + task * tall;
+        body(first, at_most(first + tall, rows.high));
+    }, &team);  // which is no array: nothing of files is asked for or given up
+}
+
+// Of arrays in files, by one thread after window `at`: its planes go to the disk. first(window) is the first plane that a
+// window touches, end(window) the one after its last.
+template <class First, class End>
+inline void leave_window(
+    Files* files, const Windows& windows, int64_t at, int64_t planes, const First& first, const End& end) {
+    if (files == nullptr) return;
+    if (at + 1 < windows.count) {
+        pass_window(*files, planes, first(at + 1), end(at + 1), end(at + 2));
+    } else {  // the rest comes next, which has planes at both ends
+        pass_window(*files, planes, first(at + 1), 0, planes - first(at + 1));
+    }
+}
+
+// Before the first window, by one thread: what other loops have left is given up.
+template <class End> inline void begin_windows(Files* files, int64_t planes, const End& end) {
+    if (files == nullptr) return;
+    if (files->touched > 0) give_up_all(*files);
+    ask_for_planes(*files, planes, 0, end(1));
+}
+
 // The levels of a tile in the order in which they run, with their planes along the wave axis. A ring is cut: what its
 // chunks leave over at both ends is a wedge, done in the end.
 template <class Body>
-inline void wave(int64_t planes, int64_t skew, int64_t chunk, const Span& levels, bool ring, const Body& body) {
+inline void wave(
+    int64_t planes, int64_t skew, int64_t chunk, const Span& levels, bool ring, const Window& window, const Body& body) {
     const int64_t most = (levels.high - levels.low - 1) * skew;
-    if (chunk >= planes || (ring && 2 * most > planes)) {  // no reason to cut, no room for a wedge
+    const bool is_all = window.size <= 0;
+    if (is_all && (chunk >= planes || (ring && 2 * most > planes))) {  // no reason to cut, no room for a wedge
         for (int64_t level = levels.low; level < levels.high; ++level) body(level, Span{0, planes});
         return;
     }
-    for (int64_t start = 0; start < planes + most; start += chunk) {
+    const int64_t whole = is_all ? levels.low : 0;  // the level that a ring is cut at without a wedge
+    const int64_t begin = is_all ? 0 : window.number * window.size - levels.low * skew;
+    const int64_t end = window.rest ? 0 : at_most(is_all ? planes + most : begin + window.size, planes + most);
+    for (int64_t start = at_least(begin, 0); start < end; start += chunk) {
+        const int64_t stop = at_most(start + chunk, end);
         for (int64_t level = levels.low; level < levels.high; ++level) {
-            const int64_t lag = (level - levels.low) * skew, left = ring ? lag : 0;
-            const Span part = {at_least(start - lag, left), at_most(start - lag + chunk, planes - left)};
+            const int64_t lag = (level - levels.low) * skew, left = ring ? (level - whole) * skew : 0;
+            const Span part = {at_least(start - lag, left), at_most(stop - lag, planes - left)};
             if (part.low < part.high) body(level, part);
         }
     }
-    for (int64_t level = levels.low + 1; level < levels.high && ring && skew > 0; ++level) {
-        const int64_t lag = (level - levels.low) * skew;
-        body(level, Span{planes - lag, planes});
-        body(level, Span{0, lag});
+    if (!ring || !(is_all || window.rest)) return;
+    for (int64_t level = levels.low; level < levels.high; ++level) {
+        const int64_t lag = at_most((level - whole) * skew, planes), right = at_least(planes - lag, lag);
+        if (right < planes) body(level, Span{right, planes});
+        if (lag > 0) body(level, Span{0, lag});
     }
 }
 
 // The boxes of one tile: diamonds along axis DIAMOND, a wave along axis WAVE (-1 for none, CUT if it is a ring), other
-// axes whole.
+// axes whole. window: of planes along the wave axis.
 template <int DIAMOND, int WAVE, bool CUT, int D, class Body>
 inline void for_tile(
     const Shape<D>& shape, const Lattice& lattice, int64_t band, int64_t tile, int64_t skew, int64_t chunk,
-    const Body& body) {
+    const Window& window, const Body& body) {
     Box<D> box;
     for (int k = 0; k < D; ++k) {
         box.low[k] = 0;
@@ -85,9 +185,9 @@ inline void for_tile(
         if (both) of_rows(level, lattice.rows_of(band, lattice.spaces, level), planes);
     };
     if (WAVE < 0) {
-        wave(1, 0, 1, lattice.levels(band), false, part);
+        wave(1, 0, 1, lattice.levels(band), false, window, part);
     } else {
-        wave(shape.extents[WAVE < 0 ? 0 : WAVE], skew, chunk, lattice.levels(band), CUT, part);
+        wave(shape.extents[WAVE < 0 ? 0 : WAVE], skew, chunk, lattice.levels(band), CUT, window, part);
     }
 }
 

@@ -20,6 +20,11 @@ swept in chunks that lag by `skew` cells a level, so that few planes of a tile a
 An axis may be a ring, whose ends are neighbours. Then the even tiles at both ends are one. A wave cuts its ring: the
 chunks of each level leave `skew` cells more at both ends than those of the level before, and what is left over at the
 cut, a wedge, is done in the end, level by level.
+
+A march may be cut into windows, which run one after the other, so that arrays larger than memory pass through it once
+in a march. A window has a number of planes of the wave axis, if that is axis 0, else of tiles, and moves back with each
+level or band by as much as tiles lean: what a cell needs is in its window or in one before. On a ring the windows
+leave a wedge around the cut, the rest, which is the last window.
 """
 
 from __future__ import annotations
@@ -28,6 +33,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MarchWindow:
+    """A part of a march along axis 0: a number of planes or tiles (size 0: all of the march), or the rest of a ring."""
+
+    number: int = 0
+    size: int = 0
+    rest: bool = False
+
+
+ALL = MarchWindow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,24 @@ class Lattice:
     def tiles(self, band: int) -> int:
         """How many tiles a band has."""
         return self.spaces if band % 2 or self.ring else self.spaces + 1
+
+    def tiles_in(self, band: int, window: MarchWindow) -> list[int]:
+        """The tiles of a band in a window of tiles: a tile needs the two below it only."""
+        tiles, back = self.tiles(band), (band + 1) // 2
+        if not window.size:
+            return list(range(tiles))
+        low, high = (back + (band % 2 == 0), tiles - back) if self.ring else (0, tiles)
+        if low >= high:
+            low = high = 0
+        if window.rest:
+            return [*range(low), *range(high, tiles)]
+        first = window.number * window.size - back
+        return list(range(max(first, low), min(first + window.size, high)))
+
+    def windows(self, size: int) -> list[MarchWindow]:
+        """The windows of a march, each of so many tiles."""
+        bands = (self.depth - 1) // self.height + 1
+        return windows_of(self.spaces + (0 if self.ring else 1 + bands // 2), size, self.ring)
 
     def levels(self, band: int) -> Range:
         """The levels of a band, within the depth."""
@@ -87,21 +122,41 @@ def lattice(rows: int, slope: int, width: int, depth: int, ring: bool = False) -
     return Lattice(rows, slope, height, max(rows // (2 * slope * height), 1), depth, ring)
 
 
-def wave(planes: int, skew: int, chunk: int, levels: Range, ring: bool = False) -> Iterator[tuple[int, Range]]:
+def windows_of(length: int, size: int, rest: bool) -> list[MarchWindow]:
+    """The windows that cover a length of planes or tiles, size of each 0 for one of all; `rest`: and one more."""
+    if not size:
+        return [ALL]
+    count = -(-length // size)
+    return [MarchWindow(number, size, number == count) for number in range(count + rest)]
+
+
+def windows_of_planes(planes: int, skew: int, levels: int, size: int, ring: bool = False) -> list[MarchWindow]:
+    """The windows of a march of so many levels, each of so many planes."""
+    most = (levels - 1) * skew
+    return windows_of(planes + (0 if ring else most), size, ring and most > 0)
+
+
+def wave(
+    planes: int, skew: int, chunk: int, levels: Range, ring: bool = False, window: MarchWindow = ALL
+) -> Iterator[tuple[int, Range]]:
     """The levels of a tile in the order in which they run, with their planes along the wave axis; no empty ones."""
     first, last = levels
     most = (last - first - 1) * skew
-    if chunk >= planes or (ring and 2 * most > planes):  # no reason to cut, no room for a wedge
+    if not window.size and (chunk >= planes or (ring and 2 * most > planes)):  # no reason to cut, no room for a wedge
         yield from ((level, (0, planes)) for level in range(first, last))
         return
-    for start in range(0, planes + most, chunk):
+    whole = 0 if window.size else first  # the level that a ring is cut at without a wedge
+    begin = window.number * window.size - first * skew if window.size else 0
+    end = 0 if window.rest else min(begin + window.size if window.size else planes + most, planes + most)
+    for start in range(max(begin, 0), end, chunk):
         for level in range(first, last):
             lag = (level - first) * skew
-            left = lag if ring else 0
-            part = max(start - lag, left), min(start - lag + chunk, planes - left)
+            left = (level - whole) * skew if ring else 0
+            part = max(start - lag, left), min(min(start + chunk, end) - lag, planes - left)
             if part[0] < part[1]:
                 yield level, part
-    for level in range(first + 1, last) if ring and skew else ():
-        lag = (level - first) * skew
-        yield level, (planes - lag, planes)
-        yield level, (0, lag)
+    for level in range(first, last) if ring and (window.rest or not window.size) else ():
+        lag = min((level - whole) * skew, planes)
+        for part in ((max(planes - lag, lag), planes), (0, lag)):
+            if part[0] < part[1]:
+                yield level, part

@@ -33,12 +33,16 @@ _ENOUGH_NEAR = 15.0  # such levels, for which planes and rows may lie in a third
 
 @dataclass(frozen=True, slots=True)
 class TileSizes:
-    """Steps that may run together, height of the lattice, spaces between centres, planes or cells of a wave."""
+    """Steps that may run together, height of the lattice, spaces between centres, planes or cells of a wave.
+
+    window: planes of a window, where axis 0 is swept, else tiles; 0 for one window of all.
+    """
 
     depth: int
     height: int
     spaces: int
     chunk: int
+    window: int = 0
 
 
 def tile_sizes(

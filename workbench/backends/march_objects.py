@@ -27,6 +27,8 @@ _TEXT = """#include "stencil_openmp.h"
 namespace stencil {
 STENCIL_OF_MARCH(, %d)
 int64_t next_task(Team& team, Share& share) __attribute__((used));
+void before_task(Files& files, int64_t task, int64_t tasks, const void* array) __attribute__((used));
+void after_task(Files& files, int64_t task, int64_t tasks, const void* array) __attribute__((used));
 bool arrives_last(Team& team) __attribute__((used));
 }  // namespace stencil
 """

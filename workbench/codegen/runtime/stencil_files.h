@@ -132,12 +132,6 @@ struct FileTasks {
         }
         __atomic_store_n(&files.busy, 0, __ATOMIC_RELEASE);
     }
-    template <class Body> void run(int64_t task, const Body& body) const {
-        ask(task + 1);
-        body(task);
-        wait(task + 1);
-        note(task);
-    }
 };
 
 // After a window, by one thread: planes before `begin` are needed no more, [low, high) are those of the window after the

@@ -44,6 +44,8 @@ struct Share {
 // The next task for this thread, -1 for none.
 #if STENCIL_APART
 int64_t next_task(Team& team, Share& share);
+void before_task(Files& files, int64_t task, int64_t tasks, const void* array);
+void after_task(Files& files, int64_t task, int64_t tasks, const void* array);
 #else
 STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
     if (team.size == 1) return share.task < share.tasks ? share.task++ : -1;
@@ -56,16 +58,25 @@ STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
     }
     return -1;
 }
+
+STENCIL_PROCEDURE void before_task(Files& files, int64_t task, int64_t tasks, const void* array) {
+    FileTasks{files, tasks, array}.ask(task + 1);
+}
+
+STENCIL_PROCEDURE void after_task(Files& files, int64_t task, int64_t tasks, const void* array) {
+    const FileTasks around = {files, tasks, array};
+    around.wait(task + 1);
+    around.note(task);
+}
 #endif
 
-// array: the only one that tasks go through, where they do not go through all.
+// array: the only one that tasks go through, where they do not go through all. The body stands here once: it is most of
+// what a compiler has to do.
 template <class Body>
 inline void do_task(const Team& team, int64_t task, int64_t tasks, const void* array, const Body& body) {
-    if (team.files) {
-        FileTasks{*team.files, tasks, array}.run(task, body);
-    } else {
-        body(task);
-    }
+    if (team.files) before_task(*team.files, task, tasks, array);
+    body(task);
+    if (team.files) after_task(*team.files, task, tasks, array);
 }
 
 template <class Body>

@@ -214,7 +214,8 @@ def test_words_are_listed_and_explained(loaded):
     assert "laplace is no word of a cell\nAsk for laplacian." in loaded.run("%stencil --words laplace").text
     explained = loaded.run("%stencil --words reduce_sum").text
     assert explained.startswith(
-        "reduce_sum(value, axis=None, over=None, *, cutoff=None, positions=None)\n\nSum over all cells"
+        "reduce_sum(value, axis=None, over=None, *, cutoff=None, positions=None, tree=None, weights=None)"
+        "\n\nSum over all cells"
     )
     assert "# a step makes u = [1, 2, 3], total = 6" in explained
 

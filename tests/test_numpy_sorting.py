@@ -7,7 +7,8 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import TraceError
 
-BACKENDS = ("reference", "openmp", "cuda-sim")
+COMPILED = ("reference", "openmp")
+BACKENDS = (*COMPILED, "cuda-sim")  # where programs have text of their own; most of it is the same for all
 DRAWN = np.random.default_rng(5)
 TYPES = ("f8", "f4", "i8", "i1", "u2", "bool")
 WHOLE = DRAWN.integers(-9, 9, 1025)
@@ -32,12 +33,12 @@ def given(type_, n):
     return cells
 
 
-def agrees(function, *arguments, rtol=0.0):
+def agrees(function, *arguments, rtol=0.0, backends=COMPILED):
     """One result, or several; the type, shape and values of NumPy's, and one backend's bits as another's."""
     wanted = function(*arguments)
     several = wanted if isinstance(wanted, tuple | list) else [wanted]
     first = None
-    for backend in BACKENDS:
+    for backend in backends:
         found = wb.collective(function)(*arguments, backend=backend)
         found = found if isinstance(found, tuple | list) else [found]
         assert [(each.dtype, each.shape) for each in found] == [(each.dtype, each.shape) for each in several]
@@ -54,13 +55,13 @@ def test_elements_are_sorted_as_numpy_sorts_them(type_):
         return np.sort(x), np.argsort(x, kind="stable"), np.sort(x[::-1]), x.argsort(kind="stable")
 
     for n in (0, 1, 1025):
-        agrees(of_sorted, given(type_, n))
+        agrees(of_sorted, given(type_, n), backends=BACKENDS if type_ in ("f8", "i1") else COMPILED)
 
 
 @pytest.mark.parametrize("name", EDGES)
 def test_the_order_is_that_of_all_bits(name):
     with np.errstate(all="ignore"):
-        agrees(lambda x: (np.sort(x), np.argsort(x, kind="stable")), EDGES[name])
+        agrees(lambda x: (np.sort(x), np.argsort(x, kind="stable")), EDGES[name], backends=BACKENDS)
 
 
 @pytest.mark.parametrize("type_", ["f8", "i4", "bool"])
@@ -93,14 +94,14 @@ def test_places_among_ascending_elements(side):
         return np.searchsorted(a, v, side)
 
     for edges in (ASCENDING, np.append(ASCENDING, np.nan), ASCENDING[:1], ASCENDING[:0], ASCENDING.astype(int)):
-        agrees(sought, edges, SOUGHT if edges.dtype.kind == "f" else WHOLE)
+        agrees(sought, edges, SOUGHT if edges.dtype.kind == "f" else WHOLE, backends=BACKENDS)
     agrees(lambda a, v: a.searchsorted(v.reshape(-1, 2)), ASCENDING, SOUGHT)
     agrees(lambda a, v: np.searchsorted(a, v[3]), ASCENDING, SOUGHT)
 
 
 def test_lines_between_points():
     at = np.concatenate([DRAWN.uniform(-1, 9, 20), POINTS, [np.nan]])
-    agrees(lambda x, a, b: np.interp(x, a, b), at, POINTS, VALUES)
+    agrees(lambda x, a, b: np.interp(x, a, b), at, POINTS, VALUES, backends=BACKENDS)
     agrees(lambda x, a, b: np.interp(x, a, b, left=-1.0, right=7.0), at, POINTS, VALUES)
     agrees(lambda x, a, b: np.interp(x, a, b), at, POINTS[:1], VALUES[:1])
 

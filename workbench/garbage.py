@@ -1,4 +1,4 @@
-"""Garbage: what a trace, a plan and a text make stays until they are done, so that it need not be looked through."""
+"""Garbage: Python's search for cycles waits while a program is traced, planned and written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def kept_garbage() -> Iterator[None]:
-    """Collect no cycles meanwhile, which takes a twentieth of making a program, unless another thread asks for it."""
+    """Collect no cycles meanwhile: nearly all that is made is kept, and the search takes a twentieth of the time.
+
+    Of several threads the first one that ends switches the collection on again.
+    """
     if not gc.isenabled():
         yield
         return

@@ -1,6 +1,7 @@
 """Simulations whose arrays lie in files: a folder for them, and how much of them is in memory."""
 
 import ctypes
+import gc
 import mmap
 import tempfile
 from contextlib import contextmanager
@@ -8,18 +9,26 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.backends.array_files import _file_system
-
-_IN_MEMORY = ("tmpfs", "ramfs")
+from workbench.backends.file_systems import lies_in_memory
 
 
 @contextmanager
 def disk_folder():
     """A folder that does not lie in memory, as that for temporary files may, and is empty in the end."""
     roots = [Path(tempfile.gettempdir()), Path("/var/tmp"), Path.cwd()]
-    root = next(root for root in roots if _file_system(root) not in _IN_MEMORY)
+    root = next(root for root in roots if not lies_in_memory(root))
     with tempfile.TemporaryDirectory(dir=root) as made:
         yield Path(made)
+
+
+@contextmanager
+def folder_of_fields(monkeypatch):
+    """The same, where simulations make their files."""
+    with disk_folder() as made:
+        monkeypatch.setenv("WORKBENCH_FIELDS", str(made))
+        yield made
+        gc.collect()
+        assert not any(made.iterdir()), "a file with a name is left"
 
 
 def resident_bytes(files):

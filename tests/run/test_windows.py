@@ -1,6 +1,5 @@
 """memory=: arrays larger than memory lie in files and steps run in windows, with the bits of steps in memory."""
 
-import gc
 import random
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.kit.in_files import disk_folder, resident_bytes
+from tests.kit.in_files import disk_folder, folder_of_fields, resident_bytes
 from tests.kit.random_tileable import (
     BOTH_SIDES,
     FACES,
@@ -55,11 +54,8 @@ SOLVERS = {
 
 @pytest.fixture
 def folder(monkeypatch):
-    with disk_folder() as made:
-        monkeypatch.setenv("WORKBENCH_FIELDS", str(made))
+    with folder_of_fields(monkeypatch) as made:
         yield made
-        gc.collect()
-        assert not any(made.iterdir()), "a file with a name is left"
 
 
 def tiled(machine):

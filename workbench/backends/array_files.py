@@ -23,12 +23,12 @@ from numpy.lib.array_utils import byte_bounds
 
 from workbench.amounts import bytes_text
 from workbench.backends.base import Array, FileStorage
+from workbench.backends.file_systems import lies_in_memory
 from workbench.backends.placed_blocks import Block
 from workbench.errors import NoRoomError
 from workbench.planning.layout import PAGE, Layout
 from workbench.planning.schedules.windows import Streaming
 
-_IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 _ASKED = 1 << 17  # bytes; as in stencil_files.h
 _PIECE_SHARE = 16  # pieces of arrays that are copied are so small a part of what may be in memory
 
@@ -216,7 +216,7 @@ def check_room(folder: Path, needed: int) -> None:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         raise no_room(folder, needed, error.strerror or str(error)) from error
-    if _file_system(folder) in _IN_MEMORY:
+    if lies_in_memory(folder):
         raise no_room(folder, needed, "it lies in memory itself")
     if needed > free:
         raise no_room(folder, needed, f"{bytes_text(free, 4)} are free there")
@@ -228,17 +228,3 @@ def no_room(folder: Path, needed: int, why: str) -> NoRoomError:
         f"arrays of {bytes_text(needed, 4)} cannot lie in files in {folder}: {why}",
         advice="Name another folder by WORKBENCH_FIELDS, or free some room in this one.",
     )
-
-
-def _file_system(folder: Path) -> str:
-    """The kind of the file system that a folder lies on; "" where the system does not tell."""
-    try:
-        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    resolved, found = folder.resolve(), ("", "")
-    for line in lines:
-        _, point, kind, *_ = line.split(" ")
-        if resolved.is_relative_to(point) and len(point) >= len(found[0]):
-            found = point, kind
-    return found[1]

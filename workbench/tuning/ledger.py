@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from workbench.backends.file_systems import file_system
 from workbench.errors import TuningError
 from workbench.tuning.migrations import VERSION, migrate, version_of
 from workbench.tuning.trials import Individual, Outcome, Race
@@ -164,7 +165,7 @@ def open_ledger(path: Path) -> Ledger:
             read_ledger(path).close()  # what is no study is refused before a lock lies beside it
         if not os.access(path, os.W_OK):
             raise _unwritable(path, "the file is for reading only")
-    if (kind := _file_system(path.parent)) in _NETWORK:
+    if (kind := file_system(path.parent)) in _NETWORK:
         raise TuningError(
             f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold",
             advice="Pass path= with a file on a local disk.",
@@ -311,14 +312,3 @@ def _quoted(path: Path) -> str:
     from urllib.parse import quote
 
     return quote(str(path))
-
-
-def _file_system(folder: Path) -> str:
-    """The kind of the file system that a folder lies on, by the longest mount point; "" where that is not told."""
-    try:
-        mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    except OSError:
-        return ""
-    real = folder.resolve()
-    fitting = [(len(mount[1]), mount[2]) for mount in mounts if real.is_relative_to(mount[1].replace("\\040", " "))]
-    return max(fitting)[1] if fitting else ""

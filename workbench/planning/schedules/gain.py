@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, prod
 
@@ -9,7 +10,7 @@ from workbench.planning.cost import SMALL_STEP, CacheLevel, HostFigures
 from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.plan import Plan
 from workbench.planning.plan_figures import operations_of
-from workbench.planning.schedules.forecast import needs_of
+from workbench.planning.schedules.forecast import Needs, needs_of
 from workbench.planning.schedules.locality import TileSizes, chained, pays
 
 _MARGIN = 1.3
@@ -58,23 +59,23 @@ def tiles_gain(
     arrays: bytes of all arrays that each thread works on; what fits into its second cache is as near in steps.
     figures: what a thread moves and computes (`of_a_thread`), None where it was not measured. Between the second cache
     and memory tiles gain by how slow the third one is, and its size says little of that: other cores may use most of
-    it. Steps that are too long to run together gain nothing by rows that are padded for tiles. How far loops wait for
-    what comes from further away differs between processors; where tiles would lose if they do not, steps are taken.
+    it. Steps that are too long to run together gain nothing by rows that are padded for tiles. Processors differ in how
+    long loops wait for data from further away; tiles must gain in a forecast without such waits, too.
     """
     unmeasured = arrays > max(_BEYOND * caches.second, _BEYOND_NEAR * caches.last if caches.last_is_near else 0)
     if arrays <= caches.second or not pays(kernel, extents, sizes):
         return False
+    needed = needs_of(kernel, extents, sizes, caches.second)
     if figures is None or not figures.levels:
-        return unmeasured and _gains_at_best(kernel, extents, sizes, arrays, caches, _typical(caches))
+        return unmeasured and _gains_at_best(needed, arrays, caches, _typical(caches))
     here = replace(figures, bandwidth=_beyond(figures, arrays, caches))
-    expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, caches.second)]
-    match expected:
+    match [each.forecast(here) for each in needed]:
         case [step, tile] if step is not None and tile is not None:
             seconds = prod(extents) / (step.rate * threads)
             margin = _MARGIN if arrays < _GOOD_PART * caches.last else _MARGIN_FAR
             return (
                 tile.rate >= margin * step.rate
-                and _gains_at_best(kernel, extents, sizes, arrays, caches, figures)
+                and _gains_at_best(needed, arrays, caches, figures)
                 and FEW * seconds <= _SLOWER * LONGEST_FEW
             )
         case _:
@@ -97,12 +98,10 @@ def of_a_thread(figures: HostFigures, threads: int) -> HostFigures:
     return HostFigures(figures.bandwidth / threads, figures.flops / threads, figures.label, levels)
 
 
-def _gains_at_best(
-    kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes, arrays: int, caches: Caches, figures: HostFigures
-) -> bool:
+def _gains_at_best(needed: Sequence[Needs], arrays: int, caches: Caches, figures: HostFigures) -> bool:
     """Whether tiles gain where what comes from further away is fetched while loops compute."""
     here = replace(figures, bandwidth=_between(figures, arrays, caches))
-    step, tile = (needs.forecast(here) for needs in needs_of(kernel, extents, sizes, caches.second))
+    step, tile = (each.forecast(here) for each in needed)
     return step is None or tile is None or tile.overlapped_rate >= _EDGES * step.overlapped_rate
 
 

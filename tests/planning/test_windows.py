@@ -65,4 +65,7 @@ def test_loops_that_go_through_arrays_in_their_order_stream():
     found = streams(planned(gathered, 1, "stepwise"))
     assert (found.why, found.line) == ("u is read at computed places", 3)
     scanned = "u = field('u')\nups = scan(add, u)\nu.next = 0.5 * ups\n"
-    assert streams(planned(scanned, 1, "stepwise")).why == "ups has a loop that goes through an axis for itself"
+    assert (
+        streams(planned(scanned, 1, "stepwise")).why
+        == "ups needs a loop of its own, such as a scan or a fold along an axis"
+    )

@@ -131,6 +131,8 @@ def streams(plan: Plan) -> Refusal | None:
                 return Refusal(what, line_of(each.kernel, anywhere), by_meaning=False)
             apart = loop.alone if loop.alone >= 0 else loop.outputs[0].node if loop.reduced else -1
             if apart >= 0:
-                what = f"{value_name(each.kernel, apart)} has a loop that goes through an axis for itself"
+                what = (
+                    f"{value_name(each.kernel, apart)} needs a loop of its own, such as a scan or a fold along an axis"
+                )
                 return Refusal(what, line_of(each.kernel, apart), by_meaning=False)
     return None

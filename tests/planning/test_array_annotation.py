@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.annotated_arrays import CASES, CELL, FORCED, HINTS, OTHER, PLACES, A, X, plain
 from tests.kit.array_plans import array_of, loops_of_machine
+from workbench import language
 from workbench.errors import PlanError
 
 BY_NAME = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -85,3 +86,20 @@ def test_a_cell_of_arrays_says_it_in_a_line_of_its_own(word):
     assert loops_of_machine(annotated) == loops_of_machine(written) == expected
     if word == "manifest":
         assert array_of(annotated.plan("openmp"), "centred") is not None
+
+
+@pytest.mark.parametrize("word", ["compute", "manifest", "delayed"])
+def test_a_hint_reaches_copies_of_copies_of_a_square_array(word):
+    """The second sum copies the copy of the first one's sines back along their own axes."""
+    square = np.random.default_rng(2).random((3, 3))
+
+    def sums(a):
+        s = np.sin(a)
+        once = s + s.T
+        twice = once + once.T
+        getattr(language, word)(s)
+        return twice
+
+    once = np.sin(square) + np.sin(square).T
+    assert np.array_equal(wb.collective(sums)(square, backend="reference"), once + once.T)
+    assert loops_of_machine(wb.collective(sums).machine(square)) == ((1, 0) if word == "delayed" else (2, 0))

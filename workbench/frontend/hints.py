@@ -33,11 +33,13 @@ def add_hint(trace: Trace, term: Term, hint: Hint) -> None:
         )
     if old == NO_HINT or hint.allocation:  # the line of a hint is where the allocation was asked for
         hint = Hint(hint.allocation, hint.sync_before, hint.sync_after, trace.here().line)
-    waiting = [term.index]
+    waiting, seen = [term.index], {term.index}  # of a square array, a copy along other axes may be copied back
     while waiting:
         index = waiting.pop()
         trace.pool.annotate(index, hint=hint)
-        waiting += trace.copies.get(index, ())
+        new = [made for made in trace.copies.get(index, ()) if made not in seen]
+        seen.update(new)
+        waiting += new
 
 
 @componentwise

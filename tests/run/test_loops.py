@@ -10,7 +10,8 @@ from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench import trace
 from workbench.errors import TraceError
-from workbench.language import iterate, maximum, repeat
+from workbench.language import generate, iterate, maximum, repeat, scatter
+from workbench.planning.choices import Choices, PlanChoices
 
 
 @wb.collective
@@ -206,3 +207,25 @@ def test_what_is_no_loop_is_refused(loop, message):
     with pytest.raises(TraceError) as caught:
         wb.collective(lambda x: loop(x) * maximum(x, 0.0))(np.ones(3))
     assert message in str(caught.value)
+
+
+def test_loops_of_what_is_sent_and_of_where_it_goes_stand_in_one_text():
+    """The lines of one are those of another one, but for names; each is written whole."""
+
+    @wb.collective
+    def sent(x, columns, first):
+        halved = repeat(3, lambda a: 0.5 * a, x + x[columns])
+        place = repeat(3, lambda k: (k + 1) % 7, first)
+        is_sent = repeat(3, lambda a: 0.5 * a, x) > 0.1
+        return scatter(np.add, generate(7, lambda i: 0.0), place, halved, where=is_sent)
+
+    x, columns, first = np.linspace(0.0, 3.0, 40), np.arange(40)[::-1], np.arange(40)
+    expected = np.zeros(7)
+    for k in range(40):
+        if 0.125 * x[k] > 0.1:
+            expected[(first[k] + 3) % 7] += 0.125 * (x[k] + x[columns[k]])
+    choices = Choices(plan=PlanChoices().changed(preset="as_delayed"))
+    for backend, threads in WAYS:
+        found = sent(x, columns, first, backend=backend, threads=threads, choices=choices)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+        assert_same_bits(found, sent(x, columns, first, backend="reference"))

@@ -127,17 +127,25 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements without those that stand above already: what texts of several operands declare alike."""
-    found: dict[str, Statement] = {}
+    """The statements without what is declared above already: texts of several operands declare some of it alike."""
+    found: list[Statement] = []
+    known: set[str] = set()
     for statement in statements:
-        found.setdefault(statement.text, statement)
-    return tuple(found.values())
+        if not (_declares(statement) and statement.text in known):
+            found.append(statement)
+        known.add(statement.text)
+    return tuple(found)
 
 
 def apart(statements: Iterable[Statement], others: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements that are not among the others, whose names can be used."""
+    """The statements without what the others declare, whose names can be used."""
     known = {other.text for other in others}
-    return tuple(statement for statement in statements if statement.text not in known)
+    return tuple(each for each in statements if not (_declares(each) and each.text in known))
+
+
+def _declares(statement: Statement) -> bool:
+    """Whether a line declares a name for all that follow: no line of a loop, which may have those of another one."""
+    return statement.text.startswith("const ")
 
 
 def _cell_text(writer: KernelWriter, code: CellCode) -> ScatteredCells:

@@ -33,7 +33,7 @@ TABLE = (
 )
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome", "tiles", "towers", "while loops", "strides", "calls", "trees"),
+    *("rolling", "genome", "tiles", "towers", "while loops", "loops of elements", "strides", "calls", "trees"),
     *(
         "spelling",
         "expressions",

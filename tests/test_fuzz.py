@@ -35,6 +35,7 @@ NEEDED = {
     *(f"{n} axes" for n in (1, 2, 3)),
     *(f"{n} cells along an axis" for n in (1, 2, 3)),
     *(f"launch of {kind}s" for kind in ("fill", "subkernel", "finisher")),
+    "loop that reads arrays",
     "more cells",
     "schedule stepwise",
     "precision chosen",

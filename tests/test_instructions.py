@@ -24,7 +24,7 @@ from workbench.graph.instructions import (
     Node,
     Parameter,
     Region,
-    needs_array,
+    places_of_arrays,
 )
 from workbench.graph.naming import formula, value_names
 from workbench.graph.operators import OPERATORS
@@ -75,7 +75,8 @@ def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():
             users = [n for n in kernel.kernel.nodes if node.operands[0] in n.operands]
             if all(type(n.instruction) in reached for n in users):
                 assert not any(map(any, kernel.margins[node.operands[0]]))
-    stored = {kernel.storage[n.operands[0]] for n in kernel.kernel.nodes if needs_array(n.instruction)}
+    nodes = kernel.kernel.nodes
+    stored = {kernel.storage[n.operands[k]] for n in nodes for k in places_of_arrays(n.instruction)}
     assert stored <= {Storage.EXISTING, Storage.MANIFEST, Storage.GLOBAL}
 
 

@@ -39,6 +39,7 @@ def made(x):
     """Maps, generated, moved and repeated arrays, and what is read beside and at computed places."""
     places = generate(x.shape[-1:], lambda i: (7 * i + 3) % 2)
     turned = iterate(lambda v: v + x, while_=lambda v: v < x + 3, start=x, at_most=5)
+    walked = iterate(lambda k, v: (k + 1, v + x[(k % 2,) * x.ndim]), while_=lambda k, v: v < 9, start=(0, x), at_most=5)
     return (
         x + x,
         x.T,
@@ -48,6 +49,7 @@ def made(x):
         windows(lambda w: larger(w[(-1,) * x.ndim], w[(1,) * x.ndim]), x, boundary="mirror"),
         compute(x * x)[..., places],
         turned,
+        walked,
     )
 
 
@@ -116,6 +118,7 @@ def made_of_bools(x):
         compute(x ^ x[..., ::-1])[..., places],
         np.where(x, 3, -2.5),
         iterate(lambda v: v ^ x, while_=lambda v: v, start=x, at_most=5),
+        iterate(lambda k, v: (k + 1, v ^ x[(k % 2,) * x.ndim]), while_=lambda k, v: v, start=(0, x), at_most=5),
     )
 
 

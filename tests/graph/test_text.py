@@ -25,6 +25,7 @@ from workbench.graph.parse import parse
 from workbench.graph.spaces import AffineExtent, ConstantExtent, MinimumExtent, NamedExtent
 from workbench.graph.text import KEYWORDS
 from workbench.graph.types import BOOL, F64, I64, U8
+from workbench.graph.verify import verify
 
 
 def test_text_gives_an_equal_graph_and_the_same_text():
@@ -32,6 +33,29 @@ def test_text_gives_an_equal_graph_and_the_same_text():
     text = str(graph)
     assert parse(text) == graph
     assert str(parse(text)) == text
+
+
+def test_a_parameter_that_is_an_array_says_its_axes():
+    text = """graph g
+axis x grid n0
+static u field : f64 local
+region @0 (a : f64, u : f64 axes 1, axes : i64) results (4, 3)
+  %0 = load a : f64 global
+  %1 = load u : f64 global
+  %2 = load axes : i64 global
+  %3 = gather %1 %2 : f64 global  # b at 3:4-9
+  %4 = imm true : bool global
+kernel step
+  %0 = load u : f64 local
+  %1 = imm 0 : i64 local
+  %2 = loop @0 0 %1 %0 %0 %1 : f64 local
+  %3 = store u %2
+"""
+    graph = parse(text)
+    assert str(graph) == text
+    assert parse(str(graph)) == graph
+    assert graph.kernels[0].nodes[2].instruction.body.parameters[1].axes == 1
+    verify(graph)
 
 
 def test_a_node_is_a_line_with_type_space_names_places_and_hints():

@@ -13,6 +13,7 @@ from workbench.graph import (
     Broadcast,
     Coordinate,
     Extend,
+    Gather,
     Graph,
     Imm,
     KernelBuilder,
@@ -127,6 +128,18 @@ def looped(operands=(3, 0), result=0, **changes):
     return with_nodes(nodes)
 
 
+def reading(indices=1, gathered=1, result=3, axes=1, given=0, carried=0):
+    """A good loop that reads an element of u, with one thing changed."""
+    load = [Node(Load(name), (), F64, GLOBAL) for name in "au"]
+    inside = (*load, Node(Imm(0), (), I64, GLOBAL), Node(Gather(), (gathered, *[2] * indices), F64, GLOBAL))
+    body = (*inside, Node(Imm(True), (), BOOL, GLOBAL))
+    parameters = (replace(LEFT, axes=carried), Parameter("u", F64, axes))
+    loop = Loop(Region(parameters, body, None, (4, result)), 0)
+    numbers = (Node(Imm(3), (), I64, SPACE), Node(Imm(1.0), (), F64, GLOBAL))
+    nodes = (GOOD[0], *numbers, Node(loop, (1, 0, given), F64, SPACE), Node(Store("u"), (3,), None, None))
+    return with_nodes(nodes)
+
+
 def ranked(type_, bits=8):
     """The places of u as its next values."""
     statics = (Static("u", "field", type_, SPACE), Static("p", "field", I64, SPACE))
@@ -178,6 +191,13 @@ FAULTS = [
     ("loops_are_closed", looped(result=1), "result 1 of 1"),
     ("loops_are_closed", looped(parameters=(LEFT, LEFT)), "operands ['f64'] for parameters"),
     ("loops_are_closed", looped(nodes=SUM), "no parameter 'b' fits"),
+    ("loops_are_closed", reading(indices=2), "Gather of 1 axes by f64, i64, i64 as f64"),
+    ("loops_are_closed", reading(gathered=0), "operands of [0, 0] axes"),
+    ("loops_are_closed", reading(result=1), "a result is an array"),
+    ("loops_are_closed", reading(axes=2), "Gather of 2 axes by f64, i64 as f64"),
+    ("loops_are_closed", reading(given=2), "Loop reads an array of other axes than its parameter"),
+    ("loops_are_closed", reading(carried=1), "it carries an array"),
+    ("reductions_are_closed", region((LEFT, replace(RIGHT, axes=1))), "a parameter that is an array"),
     ("whiles_are_whole", whiled(turn="none"), "runs 'none', which is not a kernel"),
     ("whiles_are_whole", whiled(turn="begin"), "runs begin, which has another part already"),
     ("whiles_are_whole", whiled(begin="step"), "runs step, which has another part already"),

@@ -6,7 +6,7 @@ time after a comparison with the exact value. Use it on tiny grids.
 """
 
 import math
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -45,6 +45,7 @@ from workbench.graph import (
     Wall,
 )
 from workbench.graph.elementary import SEQUENCES
+from workbench.graph.instructions import array_places
 from workbench.graph.side_rules import ValueRule
 from workbench.graph.types import BOOL, F32, I64
 
@@ -232,7 +233,8 @@ class Oracle:
         raise AssertionError(node)
 
     def looped(self, node, index):
-        most, *given = (self.at(o, index) for o in node.operands)
+        arrays = array_places(node.instruction)
+        most, *given = (partial(self.at, o) if k in arrays else self.at(o, index) for k, o in enumerate(node.operands))
         count = len(node.instruction.body.results) - 1
 
         def value_of(inside, types, values):

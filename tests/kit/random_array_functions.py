@@ -125,11 +125,15 @@ class Drawn:
     def step_iterate(self, value, axis):
         other, most = self.other(value.labels, value.type), self.draw.randrange(6)
         body, goes = lambda v, w: ((2 * v + w) % 11, w), lambda v, w: v < 7
+        if value.labels == ("m",):  # from place to place of an array
+            body = lambda v, w: ((2 * v + other[self.words.astype(v, "i64") % other.shape[0]]) % 11, w)  # noqa: E731
         while_ = self.draw.choice([goes, None])
         return self.like(value, self.words.iterate(body, while_=while_, start=(value.array, other), at_most=most)[0])
 
     def step_repeat(self, value, axis):
-        return self.like(value, self.words.repeat(3, lambda v: (v * v + 2) % 11, value.array))
+        m, table = self.sizes["m"], self.other(("m",), value.type)
+        named, body = lambda v: table[self.words.astype(v, "i64") % m] if m else v, lambda v: (v * v + named(v)) % 11
+        return self.like(value, self.words.repeat(3, body, value.array))
 
     def step_keep(self, value, axis):
         made = self.like(value, 2 * value.array + 1)

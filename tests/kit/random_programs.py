@@ -128,6 +128,7 @@ def coverage(graph):
                     found[f"reduction {operator if isinstance(operator, str) else 'region'}"] += 1
                 case Loop(body):
                     found[f"loop of {len(body.results) - 1}"] += 1
+                    found["loop that reads arrays"] += any(p.axes for p in body.parameters)
                 case Extend(sides):
                     for rule in (rule for pair in sides for rule in pair):
                         sign = " negative" if getattr(rule, "sign", 1) == -1 else ""

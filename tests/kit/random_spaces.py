@@ -3,7 +3,8 @@
 import math
 from itertools import combinations
 
-from tests.kit.random_kernels import Facts, Maker
+from tests.kit.random_kernels import Facts, Maker, constant
+from tests.kit.random_loops import random_body
 from workbench.graph import Join, Space
 from workbench.graph.types import I64
 
@@ -77,6 +78,7 @@ def gathering(maker):
 
         def further_moves(self):
             own = ((self.gathered, 3), (self.scanned, 2), (self.segmented, 2), (self.sent, 2), (self.joined, 12))
+            own = (*own, (self.walked, 2))
             return (*super().further_moves(), *own)
 
         def gathered(self):
@@ -92,6 +94,21 @@ def gathering(maker):
             extent = self.broadcast(self.keep_global(self.builder.size(axis)))
             self.used.add(number)
             return self.keep(self.builder.arith("remainder", number, extent), self.joint((number, extent)))
+
+        def walked(self):
+            """A loop that reads elements of arrays, which may have other axes than its cells."""
+            b, draw = self.builder, self.rng
+            arrays = [draw.choice([i for i in self.facts if self.space_of(i).rank]) for _ in range(draw.randint(1, 2))]
+            starts = [self.local() for _ in range(draw.randint(1, 2))]
+            numbers = [self.space.axes.index(axis) for i in arrays for axis in self.space_of(i).axes]
+            sizes = [self.broadcast(self.keep_global(b.size(axis))) for axis in numbers]
+            most = self.keep(b.imm(draw.randint(0, 5), I64, self.here), Facts(True, True))
+            types = [(self.type_of(i), self.space_of(i).rank) for i in arrays]
+            body = random_body(draw, tuple(map(self.type_of, starts)), (), lambda t: constant(draw, t), types)
+            operands = (most, *starts, *sizes, *arrays)
+            self.used.update(operands)
+            facts = Facts(self.joint((most, *starts, *sizes)).total, False)
+            return [self.keep(b.loop(body, k, operands), facts) for k in range(len(starts))][-1]
 
         def scanned(self):
             """Along any axis, in any way."""

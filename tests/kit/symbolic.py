@@ -36,6 +36,7 @@ from workbench.graph import (
     Shift,
     Wall,
 )
+from workbench.graph.instructions import array_places
 
 
 class Terms:
@@ -146,10 +147,6 @@ class Meaning:
                 return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
             case Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 return self.terms("alone", node.instruction, cell, *self.operand_terms(node))
-            case Gather():
-                cells = domain_of(self.spaces.extents_of(node.operands[0]))
-                indices = (self(o, cell) for o in node.operands[1:])
-                return self.terms("gather", *indices, *(self(node.operands[0], c) for c in cells))
             case Broadcast():
                 return self(node.operands[0])
             case Replicate():
@@ -162,15 +159,26 @@ class Meaning:
                     lambda c: self(node.operands[0], c), lambda n, c: self(node.operands[n], c),
                 )  # fmt: skip
             case _:
-                return leaf_or_arith(self.terms, node, cell, [self(o, cell) for o in node.operands])
+                operands = [self(o, c) for o, c in looked_at(node, cell, self.spaces)]
+                return leaf_or_arith(self.terms, node, cell, operands)
 
     def operand_terms(self, node):
         """All cells of all operands, each in its own space: what a loop of its own may look at."""
         return (self(o, c) for o in node.operands for c in domain_of(self.spaces.extents_of(o)))
 
 
+def looked_at(node, cell, spaces):
+    """What a node may look at: operands in the cell, and all cells of arrays that are read at computed places."""
+    arrays = array_places(node.instruction)
+    for number, operand in enumerate(node.operands):
+        for there in domain_of(spaces.extents_of(operand)) if number in arrays else (cell,):
+            yield operand, there
+
+
 def leaf_or_arith(terms, node, cell, operands):
     match node.instruction:
+        case Gather():
+            return terms("gather", *operands)
         case Imm(value):
             return terms("imm", repr(value), node.type.name)
         case LoadIndex(axis):
@@ -312,11 +320,6 @@ class Machine:
         if index in homes and not compute:
             return self.arrays[homes[index]].get(cell, self.terms("garbage", homes[index], cell))
         match node.instruction:
-            case Gather():
-                source, *places = node.operands
-                indices = (self.formula(kernel, homes, o, cell, False) for o in places)
-                cells = domain_of(Spaces(kernel, self.extents).extents_of(source))
-                return self.terms("gather", *indices, *(self.formula(kernel, homes, source, c, False) for c in cells))
             case Broadcast():
                 return self.number(kernel, node.operands[0])
             case Replicate():
@@ -328,7 +331,8 @@ class Machine:
             case Load() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Join() | Rank():
                 raise AssertionError(f"node {index} is read but not listed in reads")
             case _:
-                operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]
+                places = looked_at(node, cell, Spaces(kernel, self.extents))
+                operands = [self.formula(kernel, homes, o, c, False) for o, c in places]
                 return leaf_or_arith(self.terms, node, cell, operands)
 
     def number(self, kernel, index):

@@ -11,7 +11,8 @@ from tests.kit.symbolic import Meaning, domain_of
 from tests.planning.numbers import Numbers
 from workbench.backends.interpreter import interpret
 from workbench.errors import PlanError
-from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space
+from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Loop, Static, grid_space
+from workbench.graph.instructions import arrays_read
 from workbench.graph.types import DD, F32, F64, I32
 from workbench.graph.verify import verify
 from workbench.planning import Choices, plan_graph
@@ -159,3 +160,40 @@ def test_a_loop_inside_a_loop_changes_its_type_too():
     found = wb.trace(cell, name="halves").with_precision("f32")(x=np.array([64.0, 3.0]))["y"]
     assert found.dtype == np.float32
     assert found.tolist() == [1.0, 3 / 64]
+
+
+def test_a_loop_reads_elements_in_the_type_in_which_they_are_stored():
+    """No array is converted as a whole; what is read is cast to the type in which the body computes."""
+    cell = """
+u, v = fields("u v")
+w = 3.0 * u
+
+def body(k, s):
+    inner = repeat(2, lambda t: t / 3.0 + gather(w, k % 4), s)
+    return k + 1, inner + gather(u, 3 - k % 4)
+
+v.next = repeat(3, body, (index(0), v))[1]
+u.next = u
+"""
+    machine = wb.trace(cell, dim=1, name="elements")
+    choices = precise(("u", "f32"))
+    graph = retype(machine.graph, choices)
+    verify(graph)
+    kernel = graph.kernels[0]
+    loop = next(n for n in kernel.nodes if isinstance(n.instruction, Loop))
+    assert [kernel.nodes[o].type for o in arrays_read(loop)] == [F32, F32]
+    assert loop.type == F64
+    u, v = np.linspace(1.0, 2.0, 4) / 3, np.linspace(-1.0, 1.0, 4)
+    state = {"u": u.astype("f4"), "v": v}
+    found = interpret(graph, "step", (4,), state)
+    for cell in range(4):
+        total = v[cell]
+        for k in range(cell, cell + 3):
+            for _ in range(2):
+                total = total / 3.0 + float(np.float32(3.0) * state["u"][k % 4])
+            total += float(state["u"][3 - k % 4])
+        assert found["v"][cell] == total
+    in_f32 = retype(machine.graph, precise((EVERY, "f32")))
+    verify(in_f32)
+    assert {n.type for n in in_f32.kernels[0].nodes if isinstance(n.instruction, Loop)} == {F32}
+    assert interpret(in_f32, "step", (4,), {n: a.astype("f4") for n, a in (("u", u), ("v", v))})["v"].dtype == "f4"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from workbench.graph import Arith, Graph, KernelBuilder, Static, grid_space
-from workbench.graph.types import F64, I64
+from workbench.graph import GLOBAL, Arith, Graph, KernelBuilder, Parameter, Region, Static, grid_space
+from workbench.graph.types import BOOL, F64, I64
 from workbench.run.origins import trace_back
 
 SPACE = grid_space(1)
@@ -18,6 +18,18 @@ def scanned(b, cells, **way):
 def gathered(b, cells):
     last = b.broadcast(b.arith("subtract", b.size(0), b.imm(1, I64)))
     return b.gather(cells, (b.arith("subtract", last, b.index(0)),))
+
+
+def walked(b, cells):
+    """One turn, which reads the element that mirrors the cell."""
+    inside = KernelBuilder(GLOBAL, [Static("a", "param", F64, GLOBAL), Static("k", "param", I64, GLOBAL)])
+    found = inside.element(inside.load("a"), [inside.load("k")])
+    goes = inside.imm(True, BOOL)
+    parameters = (Parameter("s", F64), Parameter("k", I64), Parameter("a", F64, 1))
+    body = Region(parameters, inside.finish("").nodes, None, (goes, found))
+    last = b.broadcast(b.arith("subtract", b.size(0), b.imm(1, I64)))
+    mirrored = b.arith("subtract", last, b.index(0))
+    return b.loop(body, 0, (b.imm(1, I64, SPACE), b.imm(0.0, F64, SPACE), mirrored, cells))
 
 
 def of_segments(b, cells):
@@ -34,6 +46,7 @@ def of_segments(b, cells):
         (scanned, 2, 4),
         (lambda b, c: scanned(b, c, reverse=True), 2, 1),
         (gathered, 1, 3),
+        (walked, 1, 3),
         (of_segments, 3, 1),
     ],
 )

@@ -281,3 +281,20 @@ def test_a_call_has_no_steps_and_the_shape_of_its_arrays():
         trace(PAIRS, "pairs").precision_report(x=[1.0, 2.0], m=1.0, e2=1.0, shape=5)
     with pytest.raises(RunError, match="pairs runs once at each call, not 2 steps"):
         trace(PAIRS, "pairs").precision_report(x=[1.0, 2.0], m=1.0, e2=1.0, steps=2)
+
+
+def test_a_loop_that_reads_elements_is_compared_with_one_of_many_digits():
+    text = """
+u, v = fields("u v")
+third = u / 3
+
+def body(k, s):
+    return k + 1, s + gather(third, k % size(0))
+
+v.next = repeat(4, body, (index(0), v))[1]
+"""
+    values = {"u": rng.random(9), "v": rng.random(9)}
+    report = trace(text).precision_report(**values)
+    rows = {row.name: row for row in report.values}
+    assert all(row.resolved and 0 < row.error < 1e-15 for row in (rows["third"], rows["v"]))
+    assert all(row.error_in_dd < 1e-30 for row in rows.values())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
+from workbench.backends.boxes import Box, shape_of
 from workbench.codegen.gathers import noted
 from workbench.errors import OutsideError, OutsideIndex, RunError
-from workbench.graph import GLOBAL, Arith, Gather, Join, Load, Node, Rank, Scan, Scatter, SegmentedReduce, Space
+from workbench.graph import GLOBAL, Arith, Gather, Join, Load, Node, Rank, Region, Scan, Scatter, SegmentedReduce, Space
+from workbench.graph.arithmetic import apply_loop, first_outside
 from workbench.graph.joins import join_in_order
 from workbench.graph.operators import Array
 from workbench.graph.ranks import places_in_order
@@ -20,23 +23,55 @@ _SLAB = 1 << 22
 """Cells of lines that are evaluated at a time."""
 
 
-def gathered(
-    nodes: tuple[Node, ...], gather: int, box: tuple[tuple[int, int], ...], source: Array, places: Sequence[Array]
-) -> Array:
+def gathered(nodes: tuple[Node, ...], gather: int, box: Box, source: Array, places: Sequence[Array]) -> Array:
     """Return the cells of `source` that `places` number, an array of i64 over the box for each of its axes.
 
     RunError at the first cell of the box, in the order of cells, for which an index lies outside; it names the value,
     the index, the cell and the line of the Gather, which is node `gather`.
     """
-    outside = np.zeros(tuple(high - low for low, high in box), np.bool_)
-    for place, n in zip(places, source.shape, strict=True):
-        outside |= (place < 0) | (place >= n)
-    if outside.any():
-        within = tuple(int(i) for i in np.argwhere(outside)[0])
-        cell = tuple(i + low for i, (low, _) in zip(within, box, strict=True))
-        raise _outside(nodes, gather, cell, tuple(int(place[within]) for place in places), source.shape)
+    outside = first_outside(source, places)
+    if outside is not None:
+        index = tuple(int(place.reshape(-1)[outside]) for place in places)
+        node = nodes[gather]
+        raise outside_error(nodes, node, node.operands[0], node.space, box, outside, index, source.shape)
     found: Array = source[tuple(places)]
     return found
+
+
+def outside_error(
+    nodes: tuple[Node, ...],
+    reading: Node,
+    source: int,
+    cells: Space | None,
+    box: Box,
+    element: int,
+    index: tuple[int, ...],
+    extents: tuple[int, ...],
+) -> OutsideError:
+    """Return the error for the Gather `reading`, which may stand in a loop, of the array `source` by these indices.
+
+    element: which of the cells in the box reads there, in their order; `cells` has their axes.
+    """
+    within = np.unravel_index(element, shape_of(box))
+    cell = tuple(int(i) + low for i, (low, _) in zip(within, box, strict=True))
+    instruction = nodes[source].instruction
+    names = (gathered_name(nodes, source), instruction.name if isinstance(instruction, Load) else "")
+    return _told(reading, names, nodes[source].space, cells, cell, index, extents)
+
+
+def looped(
+    nodes: tuple[Node, ...], body: Region, operands: tuple[int, ...], given: Sequence[Array], box: Box
+) -> tuple[Array, ...]:
+    """Return what a loop ends with in the cells of the box. OutsideError for an element outside of an array it reads.
+
+    operands: of the Loop; given: their values, of arrays that are read at computed places on their whole domains.
+    """
+
+    def refuse(gather: Node, array: int, element: int, index: tuple[int, ...]) -> NoReturn:
+        cells = nodes[operands[0]].space
+        raise outside_error(nodes, gather, operands[array], cells, box, element, index, given[array].shape)
+
+    return apply_loop(body, given, refuse)
 
 
 def rows_of(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], value: Callable[[int], Array]) -> int:
@@ -148,9 +183,9 @@ def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, 
     return RunError(what, advice=f"Give lengths whose sum is {count}.", line=line)
 
 
-def gathered_name(nodes: tuple[Node, ...], gather: int) -> str:
-    """Return what to call the value that a Gather reads."""
-    source = nodes[nodes[gather].operands[0]]
+def gathered_name(nodes: tuple[Node, ...], array: int) -> str:
+    """Return what to call a value that is read at computed places."""
+    source = nodes[array]
     if isinstance(source.instruction, Load):
         static = source.instruction.name
         return next((name for name in source.names if static.startswith(f"{name}_")), static)  # a while_loop carries it
@@ -160,33 +195,16 @@ def gathered_name(nodes: tuple[Node, ...], gather: int) -> str:
 def noted_error(plan: Plan, kernel: str, bits: int) -> RunError:
     """Return the error for the bits that a march of a kernel has noted of indices outside."""
     nodes = plan.kernel(kernel).kernel.nodes
-    gather = noted(nodes, bits)
-    if isinstance(nodes[gather].instruction, SegmentedReduce):
-        return RunError(
-            "the lengths of segments do not fit the cells",
-            advice="Run the same on the backend reference, which names the lengths.",
-            line=nodes[gather].spans[0].line if nodes[gather].spans else None,
-        )
-    if isinstance(nodes[gather].instruction, Scatter):
-        return RunError(
-            "scatter sends to an index outside of its result",
-            advice="Run the same on the backend reference, which names the index.",
-            line=nodes[gather].spans[0].line if nodes[gather].spans else None,
-        )
-    return RunError(
-        f"{gathered_name(nodes, gather)} is read at an index outside of it",
-        advice="Run the same on the backend reference, which names the index.",
-        line=nodes[gather].spans[0].line if nodes[gather].spans else None,
-    )
-
-
-def _outside(
-    nodes: tuple[Node, ...], gather: int, cell: tuple[int, ...], index: tuple[int, ...], extents: tuple[int, ...]
-) -> OutsideError:
-    source = nodes[nodes[gather].operands[0]]
-    static = source.instruction.name if isinstance(source.instruction, Load) else ""
-    names = (gathered_name(nodes, gather), static)
-    return _told(nodes[gather], names, source.space, nodes[gather].space, cell, index, extents)
+    note = noted(nodes, bits)
+    advice = "Run the same on the backend reference, which names the index."
+    if issubclass(note.kind, SegmentedReduce):
+        what = "the lengths of segments do not fit the cells"
+        advice = "Run the same on the backend reference, which names the lengths."
+    elif issubclass(note.kind, Scatter):
+        what = "scatter sends to an index outside of its result"
+    else:
+        what = f"{gathered_name(nodes, note.source)} is read at an index outside of it"
+    return RunError(what, advice=advice, line=note.spans[0].line if note.spans else None)
 
 
 def _told(

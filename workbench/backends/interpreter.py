@@ -14,7 +14,7 @@ from operator import itemgetter
 import numpy as np
 
 from workbench.backends.boxes import Box, shape_of, varying_along, with_interval
-from workbench.backends.gathering import combined, folded_parts, gathered, rows_of
+from workbench.backends.gathering import combined, folded_parts, gathered, looped, rows_of
 from workbench.backends.images import beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.backends.made_of import Request, made_of, moved
 from workbench.errors import FieldError, GraphError
@@ -54,7 +54,8 @@ from workbench.graph import (
     Undefined,
     Wall,
 )
-from workbench.graph.arithmetic import apply, apply_loop, constant
+from workbench.graph.arithmetic import apply, constant
+from workbench.graph.instructions import array_places
 from workbench.graph.operators import Array
 from workbench.graph.reduction import fold_canonically, reduce_canonically
 from workbench.graph.side_rules import VALUE_RULES
@@ -238,8 +239,12 @@ class Evaluation:
         """All values that a loop ends with, as Globals or in a box; they are asked for one after the other."""
         key = (body, operands, box)
         if key not in self._loops:
-            given = [self.number(i) if box is None else self.local(i, box) for i in operands]
-            self._loops[key] = apply_loop(body, given)
+            arrays = array_places(Loop(body, 0))
+            given = [
+                self.on_domain(i) if k in arrays else self.number(i) if box is None else self.local(i, box)
+                for k, i in enumerate(operands)
+            ]
+            self._loops[key] = looped(self.nodes, body, operands, given, box or ())
         return self._loops[key]
 
     def _of_others(self, index: int, box: Box) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from workbench.backends.boxes import Box
 from workbench.graph import Arith, Broadcast, Extend, Gather, Join, Loop, Node, Rank, Reduce, Scan, Scatter, Shift
+from workbench.graph.instructions import arrays_read, operands_in_cell
 
 Request = tuple[int, Box | None]
 """A node and the cells in which it is read, None for a Global."""
@@ -18,8 +19,11 @@ def made_of(node: Node, box: Box | None, domain: Callable[[int], Box]) -> list[R
     domain: the cells of another node's domain.
     """
     match node.instruction:
-        case Arith() | Loop():
+        case Arith():
             return [(operand, box) for operand in node.operands]
+        case Loop():
+            arrays = [(array, domain(array)) for array in arrays_read(node)]
+            return [*arrays, *((operand, box) for operand in operands_in_cell(node))]
         case Broadcast():
             return [(node.operands[0], None)]
         case Shift(offset) if box is not None:

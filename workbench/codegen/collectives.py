@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, RootText
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.gathers import OUTSIDE, note_bit
+from workbench.codegen.interior import needed_in
 from workbench.codegen.loops import Array, Ranking, Scanning, Segmenting, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_pointers
@@ -15,7 +16,8 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement, words_in
 from workbench.codegen.writer import KernelWriter
-from workbench.graph import Rank, Scan, SegmentedReduce
+from workbench.graph import Loop, Rank, Scan, SegmentedReduce
+from workbench.graph.instructions import array_places
 from workbench.planning.axes import listed
 from workbench.planning.kernel_plan import Axes, Subkernel
 
@@ -130,7 +132,9 @@ def _stopping_cell(
     names, numbered: as `code` found them, so that both call everything the same.
     """
     checked_before = OUTSIDE in words_in(s.text for s in (*code.uniform, *code.row))
-    if not code.gathers or checked_before or len(code.cell) > _LONGEST:
+    needed = (scope.nodes[node].instruction for node in needed_in(scope, (value,)))
+    turns = any(isinstance(each, Loop) and array_places(each) for each in needed)  # whose end is not that of the loop
+    if not code.gathers or checked_before or turns or len(code.cell) > _LONGEST:
         return ()
     return operands_code(replace(scope, stops=True), (value,), names, numbered)[0].cell
 

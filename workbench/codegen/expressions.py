@@ -8,7 +8,7 @@ from workbench.codegen.cell_code import CellCode, RootText
 from workbench.codegen.gathers import OUTSIDE, Index, gather_code, note_bit
 from workbench.codegen.index_range import lies_inside
 from workbench.codegen.names import NameBook, offset_suffix
-from workbench.codegen.reads import CELL, ROW, STRETCH, UNIFORM, Key, Offset, Reads, in_memory, plus
+from workbench.codegen.reads import CELL, ROW, STRETCH, UNIFORM, Key, Offset, Reads, plus
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
@@ -39,7 +39,7 @@ from workbench.graph import (
     StorageType,
     Store,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import array_places, arrays_read, operands_in_cell, traits_of
 from workbench.graph.spaces import axis_name
 from workbench.planning.kernel_plan import Axes
 
@@ -89,7 +89,7 @@ class _Writer:
     passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
     numbered: dict[int, str] = field(default_factory=dict)
     gathers: bool = False
-    loops: dict[tuple[Region, tuple[Key, ...]], Turns] = field(default_factory=dict)
+    loops: dict[tuple[Region, tuple[Key, ...], tuple[int, ...]], Turns] = field(default_factory=dict)
     cuts: list[CutTurns] = field(default_factory=list)
     fixed: frozenset[Key] = frozenset()
     below: dict[Key, tuple[Key, ...]] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class _Writer:
             return ()
         elif traits.evaluated_in != "cells" and not traits.is_leaf:
             raise self._unstored(index)
-        return tuple(self._key(i, offset) for i in node.operands)
+        return tuple(self._key(i, offset) for i in operands_in_cell(node))
 
     def _key(self, index: int, offset: Offset) -> Key:
         """The value that is meant, past what only moves it; what is the same in every cell is known at offset 0."""
@@ -241,7 +241,7 @@ class _Writer:
         inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
         self.along[key] = frozenset().union(*(self.along[o] for o in operands))
         text = self._text(key, operands)
-        if isinstance(node.instruction, Gather):
+        if array_places(node.instruction):
             level = max(level, ROW)
         if isinstance(node.instruction, LoadIndex):
             axis = self.scope.axes_of(index)[node.instruction.axis]
@@ -255,14 +255,8 @@ class _Writer:
             return
         is_cell = isinstance(node.instruction, Gather) and bool(self.scope.access)  # read into a written type
         is_apart = isinstance(node.instruction, Arith) and node.instruction.operator in self.scope.apart
-        if (
-            is_cell
-            or is_apart
-            or node.names
-            or self.uses.get(key, 0) > 1
-            or len(text.text) > _LONGEST
-            or "? " in text.text
-        ):
+        is_used_again = self.uses.get(key, 0) > 1
+        if is_cell or is_apart or node.names or is_used_again or len(text.text) > _LONGEST or "? " in text.text:
             self._assign(key)
         else:
             self.unnamed.add(key)
@@ -298,13 +292,18 @@ class _Writer:
 
     def _turns(self, index: int, body: Region, operands: tuple[Key, ...]) -> Turns:
         """The loop that makes a value, written when the first of its values is needed."""
-        if (key := (body, operands)) not in self.loops:
-            level = max(self.levels[o] for o in operands)
-            given = [Operand(self.texts[o].text, self.levels[o] == CELL) for o in operands]
-            made = nodes_of_loop(self.scope.nodes, body, self.scope.nodes[index].operands)
+        node = self.scope.nodes[index]
+        key, arrays = (body, operands, arrays_read(node)), array_places(node.instruction)
+        if key not in self.loops:
+            level = max([ROW] * bool(arrays) + [self.levels[o] for o in operands])
+            in_cell = (Operand(self.texts[o].text, self.levels[o] == CELL) for o in operands)
+            given = [self.reads.gathered(o) if k in arrays else next(in_cell) for k, o in enumerate(node.operands)]
+            made = nodes_of_loop(self.scope.nodes, body, node.operands)
             inside = tuple(sorted({*made, *(n for o in operands for n in self.inside[o])}))
-            turns = self.loops[key] = turns_of(body, given, self.names, self.scope.target, inside)
-            if level == CELL and self.scope.turns_together:
+            together = level == CELL and self.scope.turns_together
+            turns = turns_of(body, given, self.names, self.scope.target, inside, together=together)
+            self.loops[key], self.gathers = turns, self.gathers or bool(arrays)
+            if together:
                 self.cuts.append(CutTurns(len(self.statements[level]), turns))
             else:
                 along = frozenset().union(*(self.along[o] for o in operands))
@@ -313,17 +312,16 @@ class _Writer:
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""
-        source = self.scope.nodes[index].operands[0]
+        node, name = self.scope.nodes[index], self._preferred_name(index)
         indices = tuple(self._index_of(index, k, p) for k, p in enumerate(places))
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_inside)])
-        array = self.reads.array(source)
-        strides = self.reads.strides(source) if source in self.scope.strided else None
-        code = gather_code(self.scope, index, array, indices, self.names, self._preferred_name(index), strides)
+        source = self.reads.gathered(node.operands[0])
+        code = gather_code(source, node.spans, indices, self.names, name, stops=self.scope.stops)
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         along = frozenset().union(*(self.along[p] for p in places))
         self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
         self.gathers |= bool(code.lines)
-        return in_memory(self.scope, source, code.value)
+        return code.value
 
     def _index_of(self, gather: int, number: int, place: Key) -> Index:
         """One of the indices; of a neighbour in the row it is known before the stretch whether it lies inside."""

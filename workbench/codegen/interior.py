@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workbench.codegen.scope import Scope
 from workbench.graph import Arith, Gather, Imm, LoadIndex, LoadSize, Node, Replicate
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def needed_in(scope: Scope, roots: Sequence[int]) -> list[int]:
     seen, waiting = set(roots), list(roots)
     while waiting:
         node = scope.nodes[waiting.pop()]
-        for operand in node.operands[isinstance(node.instruction, Gather) :]:
+        for operand in operands_in_cell(node):
             if operand not in seen and operand not in scope.stored:
                 seen.add(operand)
                 waiting.append(operand)

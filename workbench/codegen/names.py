@@ -25,7 +25,7 @@ _KEYWORDS = _words(
 # Names that templates and preludes use in the same scopes, and macros of the standard headers.
 _TAKEN = _words(
     """i std stencil shape globals block blocks row rows first last end at chunk lane count task run team worker rank
-    part box tile tiles turn buffer plane block wide active more
+    part box tile tiles turn buffer plane block wide active more asked goes
     control source target walk value values rules grown margins slots partials array body main signbit linux unix
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
     modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES

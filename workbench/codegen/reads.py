@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from workbench.codegen.access import Linear, Near, RowPointers
 from workbench.codegen.cell_code import ArrayName, RowPointer
+from workbench.codegen.gathers import GatheredArray
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text, call
@@ -102,6 +104,13 @@ class Reads:
             )
             self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
         return self.arrays[index].name
+
+    def gathered(self, index: int) -> GatheredArray:
+        """The array of a node that is read at computed places, known from now on."""
+        strides = self.strides(index) if index in self.scope.strided else None
+        shape = self.scope.shape_of(self.scope.axes_of(index))
+        value = partial(in_memory, self.scope, index)
+        return GatheredArray(self.scope.nodes, index, self.array(index), shape, strides, value)
 
     def _by_index(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""

@@ -21,7 +21,7 @@ from workbench.graph import (
     Region,
     SideRule,
 )
-from workbench.graph.instructions import Instruction, traits_of
+from workbench.graph.instructions import Instruction, array_places, traits_of
 from workbench.graph.side_rules import rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
 from workbench.planning.kernel_plan import Margins
@@ -84,7 +84,8 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
 
 
 def _reads_state(instruction: Instruction) -> bool:
-    return isinstance(instruction, Load) or traits_of(instruction).reads in ("all", "anywhere")
+    is_load = isinstance(instruction, Load)
+    return is_load or traits_of(instruction).reads == "all" or bool(array_places(instruction))
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:

@@ -11,14 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from workbench.codegen.gathers import GatheredArray, Index, gather_code
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import TargetLanguage, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement, declared_in, words_in
 from workbench.errors import GraphError
-from workbench.graph import Arith, Imm, Load, Loop, Node, Region, StorageType
+from workbench.graph import Arith, Gather, Imm, Load, Loop, Node, Region, StorageType
 
 _LANE_BYTES = 128
 """Of a value in all lanes: two to four vectors, which stay in registers and hide what an operation waits for."""
+ASKED, GOES = "asked", "goes"
+"""The variables that say whether a lane is asked if it goes on, and whether it makes the turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Turns:
     """One loop: what it carries and reads, the most turns, and a turn: what says whether it is made, and what it makes.
 
     read: what the body reads besides and differs from cell to cell, the most turns among them if these do. mark: the
-    nodes that the loop computes.
+    nodes that the loop computes. notes: whether its lines note places outside of arrays.
     """
 
     carried: tuple[Variable, ...]
@@ -46,6 +49,7 @@ class Turns:
     making: tuple[str, ...]
     following: tuple[str, ...]
     mark: Statement
+    notes: bool = False
 
     def statement(self, text: str) -> Statement:
         """A line of the loop."""
@@ -60,6 +64,11 @@ class Turns:
     def asks(self) -> str:
         """What says whether a lane goes on."""
         return f"(turn < {self.most}) & ({self.goes})" if self.most_differs else f"{self.goes}"
+
+    @property
+    def asked(self) -> str:
+        """What says whether a lane that is active is asked."""
+        return f"turn < {self.most} ? 1 : 0" if self.most_differs else "1"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,30 +100,45 @@ class Operand:
 
 
 def turns_of(
-    body: Region, operands: Iterable[Operand], names: NameBook, target: TargetLanguage, nodes: tuple[int, ...] = ()
+    body: Region,
+    operands: Iterable[Operand | GatheredArray],
+    names: NameBook,
+    target: TargetLanguage,
+    nodes: tuple[int, ...] = (),
+    *,
+    together: bool = False,
+    mask: str = "",
 ) -> Turns:
-    """Write a loop on operands that are texts: the most turns, what each value begins with, what is read besides."""
-    most, *given = operands
+    """Write a loop on operands that are texts: the most turns, what each value begins with, what is read besides.
+
+    together: cells turn side by side, under masks. mask: of a loop in a turn of such cells, which of them make it.
+    """
+    most, *others = operands
+    assert isinstance(most, Operand)
+    sources = {p.name: o for p, o in zip(body.parameters, others, strict=True) if isinstance(o, GatheredArray)}
+    numbers = [(p, o) for p, o in zip(body.parameters, others, strict=True) if isinstance(o, Operand)]
     count = len(body.results) - 1
-    claimed = [
-        names.claim(parameter.name) if number < count or operand.is_cell else ""
-        for number, (parameter, operand) in enumerate(zip(body.parameters, given, strict=True))
-    ]
     variables = [
-        Variable(type_name(parameter.type), name, operand.text)
-        for parameter, name, operand in zip(body.parameters, claimed, given, strict=True)
+        Variable(
+            type_name(parameter.type),
+            names.claim(parameter.name) if number < count or operand.is_cell else "",
+            operand.text,
+        )
+        for number, (parameter, operand) in enumerate(numbers)
     ]
-    inside = {p.name: v.name or v.start for p, v in zip(body.parameters, variables, strict=True)}
-    writer = _BodyWriter(body, inside, names, target)
+    inside = {p.name: v.name or v.start for (p, _), v in zip(numbers, variables, strict=True)}
+    writer = _BodyWriter(body, inside, sources, names, target, ASKED if together else mask)
     goes = writer.text(body.results[0])
     asking = tuple(writer.lines)
+    writer.mask = GOES if together else mask
     following = tuple(writer.text(result) for result in body.results[1:])
     making = tuple(writer.lines[len(asking) :])
     read = [v for v in variables[count:] if v.name]
     if most.is_cell:
         read.append(Variable("int64_t", names.claim("most"), most.text))
     bound = read[-1].name if most.is_cell else most.text
-    return Turns(tuple(variables[:count]), tuple(read), bound, asking, goes, making, following, Statement("", nodes))
+    mark = Statement("", nodes)
+    return Turns(tuple(variables[:count]), tuple(read), bound, asking, goes, making, following, mark, bool(sources))
 
 
 def nodes_of_loop(nodes: tuple[Node, ...], body: Region, operands: tuple[int, ...]) -> tuple[int, ...]:
@@ -126,8 +150,17 @@ def nodes_of_loop(nodes: tuple[Node, ...], body: Region, operands: tuple[int, ..
 class _BodyWriter:
     """The nodes of a body as lines, each when it is first needed."""
 
-    def __init__(self, body: Region, parameters: dict[str, str], names: NameBook, target: TargetLanguage) -> None:
+    def __init__(
+        self,
+        body: Region,
+        parameters: dict[str, str],
+        sources: dict[str, GatheredArray],
+        names: NameBook,
+        target: TargetLanguage,
+        mask: str,
+    ) -> None:
         self.body, self.parameters, self.names, self.target = body, parameters, names, target
+        self.sources, self.mask = sources, mask
         self.lines: list[str] = []
         self.texts: dict[int, Text] = {}
         self.loops: dict[tuple[Region, tuple[int, ...]], Turns] = {}
@@ -150,7 +183,9 @@ class _BodyWriter:
             case Imm(value):
                 return literal(value, node.value_type)
             case Load(name):
-                return Text(self.parameters[name])
+                return Text(self.parameters.get(name, ""))  # an array has no text
+            case Gather():
+                return self._gathered(index, node)
             case Arith(operator):
                 type_ = self.body.nodes[node.operands[-1]].value_type
                 texts = tuple(self.texts[i] for i in node.operands)
@@ -166,12 +201,28 @@ class _BodyWriter:
         self.lines.append(f"const {type_name(type_)} {name} = {text.text};")
         return Text(name)
 
+    def _gathered(self, index: int, node: Node) -> Text:
+        """The element of an array, after the lines that say whether it lies inside."""
+        array, *places = node.operands
+        source = self._source(array)
+        assert source is not None
+        indices = tuple(Index(self.texts[place].text) for place in places)
+        preferred = node.names[0] if node.names else f"v{index}"
+        code = gather_code(source, node.spans, indices, self.names, preferred, mask=self.mask)
+        self.lines += code.lines
+        return self._named(index, code.value, node.value_type)
+
+    def _source(self, index: int) -> GatheredArray | None:
+        """The array that a node of the body is, None for a number."""
+        instruction = self.body.nodes[index].instruction
+        return self.sources.get(instruction.name) if isinstance(instruction, Load) else None
+
     def _inner(self, body: Region, operands: tuple[int, ...]) -> Turns:
         """A loop inside of a turn."""
         key = (body, operands)
         if key not in self.loops:
-            given = [Operand(self.texts[i].text, is_cell=False) for i in operands]
-            self.loops[key] = turns_of(body, given, self.names, self.target)
+            given = [self._source(i) or Operand(self.texts[i].text, is_cell=False) for i in operands]
+            self.loops[key] = turns_of(body, given, self.names, self.target, mask=self.mask)
             self.lines += self.loops[key].lines()
         return self.loops[key]
 

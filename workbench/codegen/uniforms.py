@@ -18,7 +18,7 @@ from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
 from workbench.graph import Kernel, Load, LoadSize, Node, Reduce, StorageType
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import array_places, traits_of
 
 When = Literal["march", "step", "finisher"]
 _MARCH, _STEP, _FINISHERS = 0, 1, 2  # stages: before a march, before a step, after the first finishers and so on
@@ -75,7 +75,7 @@ class UniformTable:
     def _needs(self, index: int, node: Node) -> frozenset[int] | None:
         if isinstance(node.instruction, Reduce):
             return frozenset({index})
-        if not traits_of(node.instruction).is_same_where_operands_are:
+        if not traits_of(node.instruction).is_same_where_operands_are or array_places(node.instruction):
             return frozenset() if node.is_global else None
         needed = [self._after[operand] for operand in node.operands]
         return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None

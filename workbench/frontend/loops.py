@@ -1,7 +1,8 @@
 """Loops of each cell or element for itself: a body and a condition in Python, traced once into a region of the graph.
 
 The body is traced on placeholders, which are Loads of statics that no graph has, in the space where all that meets in
-the loop meets. What depends on a placeholder is inside the loop; what does not is computed once, before it.
+the loop meets. What depends on a placeholder is inside the loop; what does not is computed once, before it. Arrays that
+the body reads at computed places are operands of the loop as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from workbench.graph import (
     Arith,
     Axis,
     Broadcast,
+    Gather,
     Imm,
     KernelBuilder,
     Load,
@@ -32,7 +34,7 @@ from workbench.graph import (
     Static,
     StorageType,
 )
-from workbench.graph.instructions import Parameter, traits_of
+from workbench.graph.instructions import Parameter, array_places, arrays_read, operands_in_cell, traits_of
 from workbench.graph.types import BOOL, I64
 
 _MOST_ROUNDS = 4
@@ -47,7 +49,8 @@ def iterate(
     body: a function from the values to the next ones, as many as `start` has. while_: a function of the same values
     that gives a condition, checked before each iteration; without it, all at_most iterations are made. at_most: the
     largest number of iterations, a whole number or an integer of the program; where it is reached, the last values are
-    returned. start: one value, or a tuple, of which each may be a record: a tuple, named tuple or data class.
+    returned. start: one value, or a tuple, of which each may be a record: a tuple, named tuple or data class. Both
+    functions may read arrays and fields from before the loop at computed places: table[i], gather(u, i, j).
     """
     return _looped("iterate", body, while_, start, at_most)
 
@@ -56,7 +59,8 @@ def repeat(n: object, body: Callable[..., object], start: object) -> Any:  # noq
     """Apply a function n times, in each cell or element: repeat(3, lambda x: x * x, u) is u**8.
 
     n: a whole number, or an integer of the program, which may differ from cell to cell. start: one value, or a tuple;
-    the function then takes that many arguments and returns as many values. Each may be a record, as of iterate.
+    the function then takes that many arguments and returns as many values. Each may be a record, and the function may
+    read arrays, as of iterate.
     """
     return _looped("repeat", body, None, start, n)
 
@@ -176,9 +180,11 @@ class _Draft:
             if index in self.placeholders or turning.intersection(pool.node(index).operands):
                 turning.add(index)
         order = [index for index in needed if index in turning or index in results]
-        read = dict.fromkeys(o for index in order if index in turning for o in pool.node(index).operands)
+        nodes = [pool.node(index) for index in order if index in turning]
+        read = dict.fromkeys(o for node in nodes for o in operands_in_cell(node))
         captured = [o for o in [*read, *results] if o not in turning and not isinstance(pool.node(o).instruction, Imm)]
-        return _Inside(self, order, list(dict.fromkeys(captured))).region(results)
+        arrays = dict.fromkeys(o for node in nodes for o in arrays_read(node) if o not in turning)
+        return _Inside(self, order, list(dict.fromkeys(captured)), list(arrays)).region(results)
 
 
 def next_values(
@@ -202,21 +208,27 @@ def next_values(
 
 
 class _Inside:
-    """The body of a loop, copied out of the trace; `captured` are the values from before the loop that it reads."""
+    """The body of a loop, copied out of the trace.
 
-    def __init__(self, draft: _Draft, order: list[int], captured: list[int]) -> None:
+    captured: values from before the loop that it reads in the same cell; arrays: those of which it reads elements.
+    """
+
+    def __init__(self, draft: _Draft, order: list[int], captured: list[int], arrays: list[int]) -> None:
         self.draft, self.pool, self.order, self.captured = draft, draft.trace.pool, order, captured
+        self.arrays = arrays
         taken: set[str] = set()
-        preferred_names = [*draft.names, *(_name_before(draft.trace, index) for index in captured)]
+        before = [*captured, *arrays]
+        preferred_names = [*draft.names, *(_name_before(draft.trace, index) for index in before)]
         self.parameters = []
-        types = [*draft.types, *(self.pool.node(index).value_type for index in captured)]
-        for preferred, type_ in zip(preferred_names, types, strict=True):
+        types = [*draft.types, *(self.pool.node(index).value_type for index in before)]
+        axes = [*[0] * (len(types) - len(arrays)), *(Term(draft.trace, index).space.rank for index in arrays)]
+        for preferred, type_, rank in zip(preferred_names, types, axes, strict=True):
             name, number = preferred, 1
             while name in taken:
                 number += 1
                 name = f"{preferred}_{number}"
             taken.add(name)
-            self.parameters.append(Parameter(name, type_))
+            self.parameters.append(Parameter(name, type_, rank))
         statics = [Static(p.name, "param", p.type, GLOBAL) for p in self.parameters]
         self.builder = KernelBuilder(GLOBAL, statics)
         self.places: dict[int, int] = {}
@@ -226,7 +238,8 @@ class _Inside:
         for index in self.order:
             self._place(index)
         numbers = tuple(self._place(index) for index in results)
-        return Region(tuple(self.parameters), self.builder.finish("").nodes, None, numbers), self.captured
+        nodes = self.builder.finish("").nodes
+        return Region(tuple(self.parameters), nodes, None, numbers), [*self.captured, *self.arrays]
 
     def _place(self, index: int) -> int:
         """The node inside that is one of the trace."""
@@ -241,7 +254,10 @@ class _Inside:
             return self.builder.imm(node.instruction.value, node.value_type)
         if index in self.captured:
             return self.builder.load(self.parameters[len(self.draft.types) + self.captured.index(index)].name)
-        operands = [self._place(o) for o in node.operands]
+        if not set(arrays_read(node)) <= set(self.arrays):
+            raise _reads_others(self.draft.what, f" ({traits_of(node.instruction).word})")
+        read = array_places(node.instruction)
+        operands = [self._array(o) if k in read else self._place(o) for k, o in enumerate(node.operands)]
         match node.instruction:
             case Broadcast() | Replicate():
                 return operands[0]
@@ -251,20 +267,26 @@ class _Inside:
                 made = self.builder.arith(operator, *operands)
             case Loop(body, result):
                 made = self.builder.loop(body, result, operands)
+            case Gather():
+                made = self.builder.element(operands[0], operands[1:])
+                for span in node.spans:  # an index outside is an error that says where
+                    self.builder.annotate(made, span=span)
             case _:
-                raise self._outside(node)
+                raise _reads_others(self.draft.what, f" ({traits_of(node.instruction).word})")
         for name in node.names:
             self.builder.annotate(made, name=name)
         return made
 
-    def _outside(self, node: Node) -> TraceError:
-        return _reads_others(self.draft.what, f" ({traits_of(node.instruction).word})")
+    def _array(self, index: int) -> int:
+        """The node inside that is an array from before the loop."""
+        number = len(self.draft.types) + len(self.captured) + self.arrays.index(index)
+        return self.builder.load(self.parameters[number].name)
 
 
 def _reads_others(what: str, how: str) -> TraceError:
     return TraceError(
         f"the body of {what} reads other cells or elements of what it carries{how}",
-        advice="Use while_loop, whose body may read others, or read what was known before the loop.",
+        advice="Use while_loop, whose body may read others, or read an array that was known before the loop.",
     )
 
 

@@ -24,7 +24,7 @@ from workbench.graph import (
     Replicate,
     Space,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of, with_operands
 from workbench.graph.rewrite import copy
 
 _NOTHING = -1
@@ -68,10 +68,8 @@ class PairFormula:
                     return pool.broadcast(operands[0], space)
                 case Replicate():
                     return operands[0]
-                case Gather():
-                    return pool.gather(node.operands[0], operands)
                 case _:
-                    return copy(pool, node, operands)
+                    return copy(pool, node, with_operands(node, made.__getitem__))
 
         return self._trace.emit(build).index
 
@@ -84,7 +82,7 @@ class PairFormula:
         node = self._trace.pool.node(index)
         if index in self._seen or self._is_of_target(index) or node.is_global:
             return ()
-        return node.operands[isinstance(node.instruction, Gather) :]
+        return operands_in_cell(node)
 
     def _check_reads(self) -> None:
         """Raise TraceError for what points in the place of sources do not have."""

@@ -21,7 +21,7 @@ from workbench.graph import (
     Replicate,
     Space,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of
 from workbench.graph.rewrite import copy
 
 EXPENSIVE = 4.0
@@ -77,7 +77,7 @@ def _needed(trace: Trace, term: Term) -> list[int]:
         node = trace.pool.node(index)
         if not node.is_local or is_stored(node):
             return ()
-        return node.operands[isinstance(node.instruction, Gather) :]
+        return operands_in_cell(node)
 
     return trace.pool.needed([term.index], read)
 

@@ -14,7 +14,6 @@ from workbench.graph import (
     GLOBAL,
     Axis,
     Broadcast,
-    Gather,
     Hint,
     Imm,
     KernelBuilder,
@@ -23,7 +22,7 @@ from workbench.graph import (
     Node,
     Space,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of, with_operands
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 
@@ -88,7 +87,7 @@ def _moved(node: Node) -> tuple[int, ...]:
     """The operands of a value that are seen as sources where it is: not an array that is read at computed places."""
     if node.is_global or traits_of(node.instruction).makes_array:
         return ()
-    return node.operands[isinstance(node.instruction, Gather) :]
+    return operands_in_cell(node)
 
 
 def _sources(trace: Trace, own: Axis) -> Space:
@@ -115,14 +114,12 @@ def _seen(trace: Trace, index: int, seen: dict[int, int], space: Space) -> int:
                 return pool.imm(value, node.value_type, space)
             case Broadcast():
                 return pool.broadcast(operands[0], space)
-            case Gather():
-                return pool.gather(node.operands[0], operands)
             case other if traits_of(other).makes_array:
                 found = pool.gather(index, [pool.index(0, space)])
                 pool.annotate(found, hint=Hint("manifest"))  # once a source, not again for each pair
                 return found
             case _:
-                return copy(pool, node, operands)
+                return copy(pool, node, with_operands(node, seen.__getitem__))
 
     return trace.emit(build).index
 

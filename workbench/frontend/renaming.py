@@ -22,7 +22,7 @@ from workbench.graph import (
     Replicate,
     Space,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of, with_operands
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import I64
@@ -71,7 +71,7 @@ def renamed(rename: Rename, root: int, axes: _Axes) -> int:
         node = pool.node(index)
         if not _changes(node, axes) or is_stored(node):
             return ()
-        return node.operands[isinstance(node.instruction, Gather) :]  # the array that is read stays
+        return operands_in_cell(node)  # an array that is read at computed places stays
 
     key = frozenset(axes.items())
     for index in pool.needed([root], read):
@@ -105,7 +105,7 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             is_one = set(pool.node(inner).space.axes) - set(space.axes)  # type: ignore[union-attr]  # a Local
             made = pool.broadcast(only_element(pool, inner), space) if is_one else pool.replicate(inner, space)
         case _:
-            made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
+            made = copy(pool, replace(node, space=space), with_operands(node, lambda o: rename.made[o, key]))
             _same_hints(rename.trace, index, made)
     pool.mark_as(made, node)
     return made

@@ -29,6 +29,7 @@ from workbench.graph import (
     Replicate,
     Space,
 )
+from workbench.graph.instructions import operands_in_cell, with_operands
 from workbench.graph.rewrite import copy
 
 
@@ -114,9 +115,8 @@ def _has(node: Node, source: Axis) -> bool:
 
 def _moving(node: Node, source: Axis) -> tuple[int, ...]:
     """The operands that are needed in the new order too: not those of what sources have by themselves, nor arrays."""
-    if isinstance(node.instruction, Gather):
-        return node.operands[1:]
-    return node.operands if _has(node, source) and node.space != Space((source,)) else ()
+    is_moving = isinstance(node.instruction, Gather) or (_has(node, source) and node.space != Space((source,)))
+    return operands_in_cell(node) if is_moving else ()
 
 
 def _moved(trace: Trace, index: int, made: dict[int, int], source: Axis, order: Term) -> int:
@@ -136,7 +136,7 @@ def _moved(trace: Trace, index: int, made: dict[int, int], source: Axis, order: 
             case _ if node.space == space:
                 found = pool.gather(index, [order.index])
             case Arith() | Loop() | Replicate():
-                return copy(pool, node, operands)
+                return copy(pool, node, with_operands(node, made.__getitem__))
             case _:
                 called = node.names[0] if node.names else "a value"
                 raise TraceError(

@@ -30,6 +30,7 @@ from workbench.graph.instructions import (
     SegmentedReduce,
     Shift,
     Store,
+    array_places,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span, joined
 from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, Operator, accepts, result_type
@@ -318,9 +319,14 @@ class KernelBuilder:
         trouble = check_loop(loop, [node.type for node in nodes])
         if trouble:
             raise GraphError(f"loop: {trouble}", advice="Give the body's types, and a body of scalar arithmetic.")
-        if len({node.space for node in nodes}) != 1:
+        arrays = array_places(loop)
+        if len({node.space for number, node in enumerate(nodes) if number not in arrays}) != 1:
             raise GraphError("loop mixes values of several spaces", advice="Broadcast or replicate them first.")
         return self._add(loop, tuple(operands), loop_type(loop), nodes[0].space)
+
+    def element(self, array: int, indices: Sequence[int]) -> int:
+        """In the body of a loop: the element of a parameter that is an array; see Gather."""
+        return self._add(Gather(), (array, *indices), self._nodes[array].type, GLOBAL)
 
     def extend(self, value: int, sides: Sequence[tuple[SideRule, SideRule]], operands: Sequence[int] = ()) -> int:
         """Give the value an outside; `operands` are what value rules name as operand 1, 2, ..."""

@@ -5,6 +5,7 @@ One file, because the types are recursive: a Reduce may have a region, and a reg
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
@@ -143,8 +144,9 @@ class Rank:
 class Loop:
     """One of the values that a loop ends with, in each cell for itself: number `result` of those it carries.
 
-    Operands: the most turns, i64; what each value begins with; what the body reads besides. These but for the turns are
-    the parameters of `body`; its results are whether there is another turn, and the values after it.
+    Operands: the most turns, i64; what each value begins with; what the body reads besides, numbers of the cell and
+    arrays. These but for the turns are the parameters of `body`; its results are whether there is another turn, and the
+    values after it. Arrays are read by a Gather in the body, on their domain only, in the turns that are made.
     """
 
     body: Region
@@ -162,7 +164,8 @@ class Replicate:
 class Gather:
     """The cell of operand 0 that the other operands number, one i64 Local for each of its axes, all of one space.
 
-    Only the domain of operand 0 is looked at. An index outside it is an error of the run (semantics §2).
+    Only the domain of operand 0 is looked at. An index outside it is an error of the run (semantics §2). In the body of
+    a Loop operand 0 is a parameter that is an array, and the others are Globals as all nodes there.
     """
 
 
@@ -253,10 +256,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a region, read inside by Load(name)."""
+    """A parameter of a region, read inside by Load(name).
+
+    axes: of an array whose elements the body of a Loop reads at computed places, how many it has; 0 for a number.
+    """
 
     name: str
     type: StorageType
+    axes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,10 +312,43 @@ PLAIN: dict[str, type[Any]] = {
 """Instructions that the text form writes as their word and their numbers, by this word."""
 
 
-def needs_array(instruction: Instruction) -> bool:
-    """Whether a Local operand 0 must lie in an array; a Reduce takes it as it is computed."""
-    traits = traits_of(instruction)
-    return traits.on_domain and traits.reads != "all"
+def array_places(instruction: Instruction) -> tuple[int, ...]:
+    """Return which operands, by number, are arrays that are read at computed places."""
+    if isinstance(instruction, Loop):
+        return tuple(k for k, parameter in enumerate(instruction.body.parameters, start=1) if parameter.axes)
+    return (0,) if isinstance(instruction, Gather) else ()
+
+
+def arrays_read(node: Node) -> tuple[int, ...]:
+    """Return the operands that are arrays which the node reads at computed places."""
+    return tuple(node.operands[number] for number in array_places(node.instruction))
+
+
+def operands_in_cell(node: Node) -> tuple[int, ...]:
+    """Return the other operands: those that are read as the instruction's traits say."""
+    arrays = array_places(node.instruction)
+    return tuple(o for number, o in enumerate(node.operands) if number not in arrays) if arrays else node.operands
+
+
+def with_operands(node: Node, made: Callable[[int], int]) -> tuple[int, ...]:
+    """Return the operands, arrays that are read at computed places as they are and `made(operand)` for others."""
+    arrays = array_places(node.instruction)
+    return tuple(o if number in arrays else made(o) for number, o in enumerate(node.operands))
+
+
+def places_on_domain(instruction: Instruction) -> tuple[int, ...]:
+    """Return which operands, by number, are looked at on the domain only, never outside."""
+    return (0,) if traits_of(instruction).on_domain else array_places(instruction)
+
+
+def places_of_arrays(instruction: Instruction) -> tuple[int, ...]:
+    """Return which operands, by number, must lie in arrays if they are Local; a Reduce takes its as it is computed."""
+    return () if traits_of(instruction).reads == "all" else places_on_domain(instruction)
+
+
+def notes_outside(instruction: Instruction) -> bool:
+    """Whether an index that lies outside of what it numbers is noted, an error of the run (semantics §2)."""
+    return traits_of(instruction).notes_outside or bool(array_places(instruction))
 
 
 def collective_of(node: Node) -> Collective:

@@ -216,7 +216,7 @@ class _Parser:
                 line.take(",")
             name = line.name()
             line.take(":")
-            parameters.append(Parameter(name, line.type()))
+            parameters.append(Parameter(name, line.type(), line.integer() if line.accept("axes") else 0))
         results = line.integers() if line.accept("results") else ()
         identity = None if results or (line.take("identity") and line.accept("none")) else line.constant()
         line.end()

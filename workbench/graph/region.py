@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,11 +10,15 @@ from workbench.errors import GraphError
 from workbench.graph.instructions import (
     Arith,
     Constant,
+    Gather,
     Imm,
     Instruction,
     Load,
     Loop,
+    Node,
     Region,
+    array_places,
+    arrays_read,
 )
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts, result_type
 from workbench.graph.spaces import GLOBAL
@@ -50,7 +54,7 @@ def check_region(region: Region, type_: StorageType, *, combines: bool = True) -
         return "no identity"
     if region.identity is not None and not represents(type_, region.identity):
         return f"identity {region.identity!r} is not a number of type {type_}"
-    trouble = _check_nodes(region)
+    trouble = "a parameter that is an array" if _has_arrays(region) else _check_nodes(region)
     if not trouble and (not region.nodes or region.nodes[-1].type != type_):
         return f"the last node is not the result of type {type_}"
     return trouble
@@ -65,12 +69,16 @@ def check_loop(loop: Loop, operands: Sequence[StorageType | None]) -> str:
         return f"operands {[str(t) for t in operands[1:]]} for parameters {[str(p.type) for p in body.parameters]}"
     if len(set(names)) < len(names):
         return f"two parameters have one name: {', '.join(names)}"
+    if any(parameter.axes for parameter in body.parameters[: len(body.results) - 1]):
+        return "it carries an array"
     trouble = _check_nodes(body)
     if trouble:
         return trouble
     if not 2 <= len(body.results) <= len(names) + 1 or not all(0 <= r < len(body.nodes) for r in body.results):
         return f"results {body.results} of {len(body.nodes)} nodes and {len(names)} parameters"
     expected = [BOOL, *(p.type for p in body.parameters[: len(body.results) - 1])]
+    if any(_axes(body, r) for r in body.results):
+        return "a result is an array"
     found = [body.nodes[r].type for r in body.results]
     if found != expected:
         return f"results {[str(t) for t in found]} instead of {[str(t) for t in expected]}"
@@ -92,6 +100,9 @@ def _check_node(region: Region, index: int) -> str:
     if any(not 0 <= o < index for o in node.operands):
         return "an operand that does not stand above"
     parameters = {p.name: p.type for p in region.parameters}
+    axes = [_axes(region, o) for o in node.operands]
+    if [number for number, n in enumerate(axes) if n] != list(array_places(node.instruction)):
+        return f"operands of {axes} axes"
     match node.instruction:
         case Imm(value):
             return "" if represents(node.type, value) and not node.operands else f"constant {value!r} as {node.type}"
@@ -106,13 +117,52 @@ def _check_node(region: Region, index: int) -> str:
                 return "select by another type than bool"
             fits = node.type == result_type(row, types, node.type)
             return "" if fits else f"{operator} of {', '.join(map(str, types))} gives no {node.type}"
+        case Gather():
+            types = [region.nodes[o].value_type for o in node.operands]
+            fits = types == [node.type, *[I64] * axes[0]]
+            return "" if fits else f"Gather of {axes[0]} axes by {', '.join(map(str, types))} as {node.type}"
         case Loop() as loop:
-            trouble = check_loop(loop, [region.nodes[o].type for o in node.operands])
-            if trouble or node.type == loop_type(loop):
-                return trouble
-            return f"a loop of {loop_type(loop)} gives no {node.type}"
+            return _check_inner(region, node, loop)
         case _:
             return f"{type(node.instruction).__name__} is not scalar arithmetic"
+
+
+def _check_inner(region: Region, node: Node, loop: Loop) -> str:
+    trouble = check_loop(loop, [region.nodes[o].type for o in node.operands])
+    axes = [_axes(region, o) for o in arrays_read(node)]
+    if not trouble and axes != [p.axes for p in loop.body.parameters if p.axes]:
+        trouble = f"arrays of {axes} axes"
+    if trouble or node.type == loop_type(loop):
+        return trouble
+    return f"a loop of {loop_type(loop)} gives no {node.type}"
+
+
+def _axes(region: Region, index: int) -> int:
+    """How many axes the array has that a node of a region is, 0 of a number."""
+    instruction = region.nodes[index].instruction
+    if not isinstance(instruction, Load):
+        return 0
+    return next((p.axes for p in region.parameters if p.name == instruction.name), 0)
+
+
+def _has_arrays(region: Region) -> bool:
+    return any(parameter.axes for parameter in region.parameters)
+
+
+def gathers_in(body: Region, operands: Sequence[int]) -> Iterator[tuple[Node, int]]:
+    """Yield each Gather of a loop's body, of loops inside too, with the operand that is the array which it reads.
+
+    operands: of the Loop, from the most turns on.
+    """
+    given = dict(zip((p.name for p in body.parameters), operands[1:], strict=True))
+    for node in body.nodes:
+        if isinstance(node.instruction, Gather | Loop):
+            loads = [body.nodes[o].instruction for o in node.operands]
+            outer = [given[load.name] if isinstance(load, Load) else -1 for load in loads]
+            if isinstance(node.instruction, Gather):
+                yield node, outer[0]
+            else:
+                yield from gathers_in(node.instruction.body, outer)
 
 
 def loop_type(loop: Loop) -> StorageType:

@@ -99,7 +99,9 @@ def operation_text(node: Node, operands: Sequence[str], local: Space, region_tex
 
 def region_head(region: Region) -> str:
     """Return the region's parameters and its identity or results, as they stand above its nodes."""
-    parameters = ", ".join(f"{name_text(p.name)} : {p.type}" for p in region.parameters)
+    parameters = ", ".join(
+        f"{name_text(p.name)} : {p.type}{f' axes {p.axes}' if p.axes else ''}" for p in region.parameters
+    )
     if region.results:
         return f"({parameters}) results {_tuple_text(region.results)}"
     start = "none" if region.identity is None else number_text(region.identity)

@@ -17,7 +17,8 @@ class Traits:
     its first has axes, a Scatter two or three more, a Loop one more than its body has parameters, a Join at least one.
     reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
     "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all,
-    "anywhere": of operand 0 the one that the others number, of these the same one.
+    "anywhere": of operand 0 the one that the others number, of these the same one. What a body reads elements of is no
+    part of a Loop's row: see `array_places`.
     result: whether it is a Local or a Global, either (as the operands, the static or the constant are), or none.
     evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
     Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from workbench.errors import GraphError
 from workbench.graph.graph import Graph
-from workbench.graph.instructions import Loop
+from workbench.graph.instructions import Loop, arrays_read, operands_in_cell
 from workbench.graph.place import places
 from workbench.graph.region import check_loop, loop_type
 from workbench.graph.statics import While
@@ -14,7 +14,7 @@ from workbench.graph.types import BOOL
 
 
 def loops_are_closed(graph: Graph) -> None:
-    """A Loop has a body of scalar arithmetic, and operands of its parameters' types in one space."""
+    """A Loop has a body of scalar arithmetic, and operands of its parameters' types in one space, but for arrays."""
     for place in places(graph):
         node = place.node
         if not isinstance(node.instruction, Loop):
@@ -23,8 +23,15 @@ def loops_are_closed(graph: Graph) -> None:
         trouble = check_loop(node.instruction, [operand.type for operand in operands])
         if trouble:
             place.fail(f"Loop: {trouble}", "Give operands of the body's types, and a body of scalar arithmetic.")
-        if any(operand.space != node.space for operand in operands) or node.type != loop_type(node.instruction):
+        in_cell = [place.nodes[number] for number in operands_in_cell(node)]
+        if any(operand.space != node.space for operand in in_cell) or node.type != loop_type(node.instruction):
             place.fail("Loop mixes spaces, or has another type than its value", "Correct type and spaces.")
+        arrays = [place.nodes[number] for number in arrays_read(node)]
+        wanted = [parameter.axes for parameter in node.instruction.body.parameters if parameter.axes]
+        if [0 if array.space is None else array.space.rank for array in arrays] != wanted:
+            place.fail("Loop reads an array of other axes than its parameter", "Give an array of as many axes.")
+        if arrays and not node.is_local:
+            place.fail("Loop reads an array, but is a Global", "Let it turn in the cells of a space.")
 
 
 def whiles_are_whole(graph: Graph) -> None:

@@ -26,6 +26,7 @@ from workbench.graph.instructions import (
     SegmentedReduce,
     Shift,
     Store,
+    places_on_domain,
     traits_of,
 )
 from workbench.graph.place import Place, places
@@ -137,7 +138,7 @@ def loads_stay_inside(graph: Graph) -> None:
             for number, operand in enumerate(node.operands):
                 if kernel.nodes[operand].is_global:
                     continue
-                if number == 0 and traits_of(instruction).on_domain:
+                if number in places_on_domain(instruction):
                     needed = ((0, 0),) * _rank(kernel.nodes[operand])
                 elif own is None:
                     continue

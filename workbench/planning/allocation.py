@@ -13,7 +13,7 @@ from workbench.graph import (
     Store,
     value_name,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import places_on_domain, traits_of
 from workbench.planning.choices import ValueChoices, names_node
 from workbench.planning.emission import gathered_by
 from workbench.planning.estimate import Estimate
@@ -163,8 +163,7 @@ def _evaluated_in_cells(kernel: Kernel) -> frozenset[int]:
     found: set[int] = set()
     for index in range(len(kernel.nodes) - 1, -1, -1):
         node = kernel.nodes[index]
-        if traits_of(node.instruction).on_domain:
-            found.add(node.operands[0])
+        found.update(node.operands[number] for number in places_on_domain(node.instruction))
         if index in found and not isinstance(node.instruction, Extend):
             found.update(node.operands)
     return frozenset(found)

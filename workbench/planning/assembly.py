@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.graph import Graph, Kernel, Reduce, Store, record_name, value_name
 from workbench.graph.diagnostics import REPEATED
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import notes_outside
 from workbench.graph.types import U64
 from workbench.planning.barriers import barriers_of
 from workbench.planning.cost import loop_cost
@@ -80,7 +80,7 @@ def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
                 name = f"{kernel.name}.{value_name(kernel, index)}"
                 slots.append(GlobalSlot(free, name, "reduction", node.value_type, kernel.name, index))
                 free += node.value_type.words
-    if any(traits_of(node.instruction).notes_outside for kernel in graph.kernels for node in kernel.nodes):
+    if any(notes_outside(node.instruction) for kernel in graph.kernels for node in kernel.nodes):
         slots.append(GlobalSlot(free, "outside", "outside", U64))
     return tuple(slots)
 

@@ -17,7 +17,7 @@ from workbench.graph import (
     Shift,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import Node, needs_array, traits_of
+from workbench.graph.instructions import Node, places_of_arrays, traits_of
 from workbench.graph.rewrite import copy, drop_dead, mark
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
@@ -114,8 +114,9 @@ def _left_alone(kernel: Kernel) -> frozenset[int]:
     alone: set[int] = set()
     rules: set[int] = set()
     for index, node in enumerate(kernel.nodes):
-        if needs_array(node.instruction):
-            alone.add(node.operands[0])
+        arrays = places_of_arrays(node.instruction)
+        alone.update(node.operands[number] for number in arrays)
+        if 0 in arrays:
             rules.update(node.operands[1:])
         if node.hint.allocation == "delayed" or node.hint.sync_before or node.hint.sync_after:
             alone.add(index)

@@ -17,7 +17,7 @@ from workbench.graph import (
 )
 from workbench.graph.extended_arrays import weight_of
 from workbench.graph.identity import by_identity
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import arrays_read, operands_in_cell, traits_of
 from workbench.planning.kernel_plan import Box, Storage
 from workbench.planning.reach import Offset, projection, rank_of
 
@@ -120,18 +120,20 @@ def emit(
             raise AssertionError(f"node {index} has no formula for a cell")
         elif traits.is_elementwise:
             operations.add((index, offset))
-            waiting.extend((operand, offset, False) for operand in node.operands)
+            waiting.extend((operand, offset, False) for operand in operands_in_cell(node))
         elif traits.reads == "none":
             numbers.update(node.operands)
         elif traits.reads == "projection":
             there = tuple(offset[axis] for axis in projection(kernel, index))
             waiting.append((node.operands[0], there, False))
         elif traits.reads == "anywhere":
-            anywhere.add(node.operands[0])
-            reads.add((node.operands[0], (0,) * rank_of(kernel, node.operands[0])))
-            waiting.extend((operand, offset, False) for operand in node.operands[1:])
+            waiting.extend((operand, offset, False) for operand in operands_in_cell(node))
         else:
             raise AssertionError(f"nothing says which cells of its operands node {index} ({traits.word}) reads")
+        if traits.evaluated_in == "cells":
+            arrays = arrays_read(node)
+            anywhere.update(arrays)
+            reads.update((array, (0,) * rank_of(kernel, array)) for array in arrays)
     return Emission(frozenset(operations), frozenset(reads), frozenset(numbers), frozenset(anywhere))
 
 
@@ -153,9 +155,8 @@ def box_of(offsets: Iterable[Offset]) -> Box:
 
 
 def gathered_by(kernel: Kernel, nodes: Iterable[int]) -> frozenset[int]:
-    """Return the values that Gathers among these nodes read at computed places."""
-    made = (kernel.nodes[n] for n in nodes)
-    return frozenset(node.operands[0] for node in made if traits_of(node.instruction).reads == "anywhere")
+    """Return the values that these nodes read at computed places."""
+    return frozenset(array for n in nodes for array in arrays_read(kernel.nodes[n]))
 
 
 def reductions_below(kernel: Kernel, numbers: Iterable[int]) -> frozenset[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from workbench.graph import Kernel, Reduce
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import places_on_domain, traits_of
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
 from workbench.planning.kernel_plan import Axes, Margins, Storage
 from workbench.planning.reach import no_margins
@@ -79,7 +79,7 @@ class Placing:
         A node waits for the nearest such nodes below it. The others, half of them Shifts, are looked through here once.
         """
         nodes = self._kernel.nodes
-        held = {n.operands[0] for n in nodes if traits_of(n.instruction).on_domain}  # by dead Stores as well
+        held = {n.operands[k] for n in nodes for k in places_on_domain(n.instruction)}  # by dead Stores as well
         found: dict[int, tuple[int, ...]] = {}
         through: dict[int, tuple[int, ...]] = {}
         for i in order:

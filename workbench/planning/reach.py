@@ -28,7 +28,7 @@ from workbench.graph import (
     Undefined,
     value_name,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import array_places, places_on_domain, traits_of
 from workbench.planning.kernel_plan import Margins
 
 Offset = tuple[int, ...]
@@ -84,8 +84,11 @@ def demands(kernel: Kernel, index: int, margins: Margins) -> tuple[Margins, ...]
             return (tuple((0, 0) if k in axes else next(kept) for k in range(rank_of(kernel, node.operands[0]))),)
         case Scatter() | Join():
             return tuple(no_margins(rank_of(kernel, operand)) for operand in node.operands)
-        case _ if traits.on_domain:
-            return (no_margins(rank_of(kernel, node.operands[0])), *(margins,) * (len(node.operands) - 1))
+        case _ if on_domain := places_on_domain(node.instruction):
+            return tuple(
+                no_margins(rank_of(kernel, operand)) if number in on_domain else margins
+                for number, operand in enumerate(node.operands)
+            )
         case _ if traits.reads in ("cell", "none"):
             return (no_margins(len(margins)) if traits.reads == "none" else margins,) * len(node.operands)
         case _:
@@ -135,7 +138,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         if not node.is_local:
             continue
         traits = traits_of(node.instruction)
-        if traits.evaluated_in != "cells" or traits.reads == "anywhere":  # no formula of indices and numbers
+        if traits.evaluated_in != "cells" or array_places(node.instruction):  # no formula of indices and numbers
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",

@@ -33,12 +33,23 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.fused_sums import fused_sum, is_fused_sum
-from workbench.graph.instructions import Broadcast, Combining, Gather, LoadIndex, LoadSize, Rank, Shift, traits_of
+from workbench.graph.instructions import (
+    Broadcast,
+    Combining,
+    Gather,
+    LoadIndex,
+    LoadSize,
+    Rank,
+    Shift,
+    array_places,
+    traits_of,
+)
 from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import DD, F64, I64
 from workbench.planning.choices import EVERY, Meaning
+from workbench.planning.retype_regions import number_in, region_in_type, with_arrays_of
 
 SOURCE = ".source"  # ends the names of the sources' arrays in a program of pairs
 _ADVICE = 'Use "f32", "f64" or "dd".'
@@ -116,12 +127,7 @@ def _static(static: Static, precision: Precision) -> Static:
     if type_ is None or type_ == static.type:
         return static
     default = static.default
-    return replace(static, type=type_, default=default if default is None else _number(default, type_))
-
-
-def _number(value: bool | int | float, type_: StorageType) -> float:
-    """The nearest number of a float type; a number in a program is one f64 at most."""
-    return float(type_.numpy.type(value)) if type_.components == ("float32",) else float(value)
+    return replace(static, type=type_, default=default if default is None else number_in(default, type_))
 
 
 def members_of(graph: Graph, name: str) -> tuple[str, ...]:
@@ -174,7 +180,7 @@ def _retyped(
     """The same instruction on operands whose types may have changed; `wanted`: what a constant or a cast becomes."""
     match node.instruction:
         case Imm(value) if every is not None and node.value_type.is_float and node.space is not None:
-            return builder.imm(_number(value, every), every, node.space)
+            return builder.imm(number_in(value, every), every, node.space)
         case Extend():
             target = builder.node(operands[0]).value_type
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
@@ -185,7 +191,8 @@ def _retyped(
         case Join():
             return copy(builder, node, _agree(builder, operands))
         case Loop(body, result):
-            body = body if every is None else _region(body, every)
+            body = body if every is None else region_in_type(body, every)
+            body = with_arrays_of(body, [builder.node(operands[k]).value_type for k in array_places(node.instruction)])
             types = (I64, *(parameter.type for parameter in body.parameters))
             given = tuple(_round(builder, o, type_) for o, type_ in zip(operands, types, strict=True))
             return builder.loop(body, result, given)
@@ -230,7 +237,7 @@ def _combined(
     if isinstance(region, str):
         return copy(builder, node, (*_accepted(builder, REDUCTIONS[region].operator, (value,)), *others))
     if every is not None and region.parameters[0].type.is_float:  # its nodes have types of their own
-        region = _region(region, every)
+        region = region_in_type(region, every)
     made = replace(node, instruction=replace(instruction, operator=region))
     return copy(builder, made, (_round(builder, value, region.parameters[0].type), *others))
 
@@ -268,49 +275,12 @@ def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], ev
     if isinstance(region, str):
         (defaults,) = _accepted(builder, REDUCTIONS[region].operator, (defaults,))
     elif every is not None and region.parameters[0].type.is_float:
-        region = _region(region, every)
+        region = region_in_type(region, every)
     if isinstance(region, Region):
         defaults = _round(builder, defaults, region.parameters[0].type)
     values = _round(builder, values, builder.node(defaults).value_type)
     made = replace(node, instruction=replace(instruction, operator=region))
     return copy(builder, made, (defaults, values, *places))
-
-
-def _region(region: Region, type_: StorageType) -> Region:
-    """The region in another float type; in f64 if the type is dd and an operator has no dd form."""
-    if not _takes(region, type_):
-        return region if type_ == F64 else _region(region, F64)
-    nodes = []
-    for node in region.nodes:
-        if isinstance(node.instruction, Loop):
-            node = replace(node, instruction=replace(node.instruction, body=_region(node.instruction.body, type_)))
-        if node.value_type.is_float:
-            node = replace(node, type=type_)
-            if isinstance(node.instruction, Imm):
-                node = replace(node, instruction=Imm(_number(node.instruction.value, type_)))
-        nodes.append(node)
-    parameters = tuple(replace(p, type=type_) if p.type.is_float else p for p in region.parameters)
-    identity = region.identity
-    if identity is not None:
-        assert not isinstance(identity, tuple)  # of a pair, whose types stay
-        identity = _number(identity, type_)
-    return replace(region, parameters=parameters, nodes=tuple(nodes), identity=identity)
-
-
-def _takes(region: Region, type_: StorageType) -> bool:
-    """Whether a type has every operator that a region applies to floats, in loops inside it too."""
-    for node in region.nodes:
-        computes = any(region.nodes[o].value_type.is_float for o in node.operands)
-        match node.instruction:
-            case Loop(body, _):
-                if not _takes(body, type_):
-                    return False
-            case Arith(operator):
-                if computes and not accepts(OPERATORS[operator], type_):
-                    return False
-            case _:
-                pass
-    return True
 
 
 def _coordinate(coordinate: Coordinate, graph: Graph, statics: tuple[Static, ...]) -> Coordinate:

@@ -18,7 +18,7 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.identity import Remembered
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import places_on_domain, traits_of
 from workbench.graph.rewrite import Rule, copy, merged_hint, rewrite, rewrite_kernel
 from workbench.graph.types import BOOL
 from workbench.planning.displaced import share_displaced
@@ -104,9 +104,8 @@ def _rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
         return operands[0]
     if isinstance(node.instruction, Arith):
         return _arith(builder, node, operands)
-    if traits_of(node.instruction).on_domain:  # where an Extend is its operand
-        return copy(builder, node, (_without_extend(builder, operands[0]), *operands[1:]))
-    return copy(builder, node, operands)
+    bare = places_on_domain(node.instruction)  # where an Extend is its operand
+    return copy(builder, node, tuple(_without_extend(builder, o) if k in bare else o for k, o in enumerate(operands)))
 
 
 def _without_extend(builder: KernelBuilder, value: int) -> int:

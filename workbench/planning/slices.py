@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 from workbench.graph import Arith, Broadcast, Gather, Graph, Imm, Kernel, LoadIndex, Node, Replicate
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import operands_in_cell, traits_of
 from workbench.graph.marks import NO_HINT
 from workbench.graph.rewrite import copy, rewrite_kernel
 
@@ -114,7 +114,7 @@ def _formula_of_this_alone(
         inside.add(index)
         if len(inside) > _MOST_NODES:
             return frozenset()
-        for operand in node.operands[1:] if isinstance(node.instruction, Gather) else node.operands:
+        for operand in operands_in_cell(node):
             if operand not in seen:
                 seen.add(operand)
                 heappush(waiting, -operand)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Reduce, value_name
-from workbench.graph.instructions import needs_array
+from workbench.graph.instructions import places_of_arrays
 from workbench.planning.axes import along, axes_of, in_frame, kept_axes, loop_margins
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, box_of, direct_needs, reductions_below
 from workbench.planning.grouping import loop_of
@@ -139,10 +139,9 @@ def _storage_is_legal(view: StepView) -> Found:
             yield f"{view.name(index)} is Rolling, which no schedule supports"
         if node.is_global != (storage[index] is Storage.GLOBAL):
             yield f"{view.name(index)} is {storage[index].value}"
-        is_needed_as_array = needs_array(node.instruction)
-        operand = node.operands[0] if is_needed_as_array else index
-        if is_needed_as_array and view.kernel.nodes[operand].is_local and storage[operand] not in STORED:
-            yield f"{view.name(operand)} must be an array but is {storage[operand].value}"
+        for operand in (node.operands[number] for number in places_of_arrays(node.instruction)):
+            if view.kernel.nodes[operand].is_local and storage[operand] not in STORED:
+                yield f"{view.name(operand)} must be an array but is {storage[operand].value}"
 
 
 def _everything_is_made_once(view: StepView) -> Found:

@@ -29,7 +29,17 @@ from workbench.graph import (
     Shift,
     SideRule,
 )
-from workbench.graph.instructions import Broadcast, LoadIndex, LoadSize, Loop, Rank, Store, traits_of
+from workbench.graph.instructions import (
+    Broadcast,
+    LoadIndex,
+    LoadSize,
+    Loop,
+    Rank,
+    Store,
+    arrays_read,
+    operands_in_cell,
+    traits_of,
+)
 from workbench.graph.joins import own_axis
 from workbench.graph.side_rules import ValueRule
 from workbench.run.state import STEP
@@ -137,7 +147,7 @@ class _Place:
                 return self._extended(index, sides, cell)
             case Arith() | Loop() | Broadcast() | Rank() | Store() | Imm() | Load() | LoadIndex() | LoadSize():
                 where = () if traits_of(node.instruction).reads == "none" else cell  # operands that are numbers, if any
-                return [(i, where) for i in node.operands]
+                return [*((i, where) for i in operands_in_cell(node)), *self._bad_in_arrays(node)]
 
     def _sent(self, index: int, cell: Cell, masked: bool) -> list[tuple[int, Cell]]:
         """The default of a destination and what is sent to it, in order."""
@@ -169,6 +179,11 @@ class _Place:
         extents = self.evaluation.extents_of(operand)
         places = [(0, n) if k in axes else (place := next(kept), place + 1) for k, n in enumerate(extents)]
         return self._bad_in(operand, tuple(places))
+
+    def _bad_in_arrays(self, node: Node) -> list[tuple[int, Cell]]:
+        """Cells that are not finite of the arrays that a loop reads at computed places, one of each at most."""
+        found = [(array, first_bad(self.evaluation.on_domain(array))) for array in arrays_read(node)]
+        return [(array, bad) for array, bad in found if bad is not None]
 
     def _bad_in(self, operand: int, places: tuple[tuple[int, int], ...]) -> Cell:
         """The first cell of a box that is not finite, else its first one."""

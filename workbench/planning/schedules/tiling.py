@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Gather, Graph, Kernel, Periodic
+from workbench.graph import Graph, Kernel, Periodic
 from workbench.graph.diagnostics import REPEATED
+from workbench.graph.instructions import arrays_read
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.graph.side_rules import maps_nearby, rule_name
 from workbench.planning.axes import axes_of, axes_text
@@ -154,5 +155,5 @@ def _later(why: str, line: int | None) -> Refusal:
 
 def _reader(kernel: Kernel, read: Read) -> int:
     """The first node that reads a value at computed places; the value where none is left in the kernel."""
-    gathers = (n for n, node in enumerate(kernel.nodes) if isinstance(node.instruction, Gather))
-    return next((n for n in gathers if kernel.nodes[n].operands[0] == read.node), read.node)
+    readers = (n for n, node in enumerate(kernel.nodes) if read.node in arrays_read(node))
+    return next(readers, read.node)

@@ -1,17 +1,17 @@
 """Sums over pairs by a tree: near sources one by one, many far ones together by a few points.
 
-Each target walks through the tree of the sources for itself (semantics §3). All of them walk at once, in the order of
-their cells, so that neighbours read the same nodes: in a turn of one loop each looks at some nodes, and then takes what
-the points of one node contribute, or as many sources that lie near.
+Each target walks through the tree of the sources for itself (semantics §3), in a loop of its own that reads the tree.
+Targets are in the order of their cells, so that neighbours read the same nodes. In a turn a target looks at some nodes,
+and then takes what the points of one node contribute, or as many sources that lie near.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from workbench.errors import TraceError
+from workbench.frontend.loops import iterate
 from workbench.frontend.node_moments import at, choose, least, point
 from workbench.frontend.oct_tree import BITS, OctTree, both, corners, numbers_along, oct_tree, size_along, total_of
 from workbench.frontend.pair_formulas import PairFormula
@@ -20,7 +20,6 @@ from workbench.frontend.regions import last_sent
 from workbench.frontend.sorting import sorted_by
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, term_of, wrap
-from workbench.frontend.while_loops import while_loop
 from workbench.graph.types import I64
 
 _LOOKS = 3
@@ -88,38 +87,31 @@ def _sums(trace: Trace, far: Far, formulas: Sequence[PairFormula]) -> list[Term]
     if [x.index for x in far.own] != [x.index for x in far.positions]:
         order = wrap(sorted_by(trace, term_of(tree.cube.keys(units)), len(units) * BITS[len(units)])[1])
     index = numbers_along(trace, far.own[0].space)
-    walk = _Walk(trace, far, tree, formulas)
-    own = tuple(at(wrap(Term(trace, each)), order) for each in walk.of_target)
-    given = tuple(at(unit, order) for unit in units)
-    start = (choose(index < 0, 0, tree.root), walk.nothing(), order, given, own, walk.arrays)
-    _, sums, order, *_ = while_loop(walk.goes, walk.turn, start, at_most=2**62)
+    walk = _Walk(trace, far, tree, formulas, order, [at(unit, order) for unit in units])
+    start = choose(index < 0, 0, tree.root), walk.nothing()
+    _, sums = iterate(walk.turn, while_=walk.goes, start=start, at_most=2**62)
     numbers, sent = (term_of(each).index for each in (index, order))
     keep = last_sent(trace, I64)
     place = wrap(trace.emit(lambda pool: pool.scatter(keep, numbers, numbers, [sent])))
     return [term_of(at(each, place)) for each in sums]
 
 
-class _Arrays(NamedTuple):
-    """What the walk reads of the tree, which the loop carries unchanged; see OctTree."""
-
-    radius2: Value
-    links: Value
-    runs: Value
-    point_weight: Value
-    weights: Value
-    positions: tuple[Value, ...]
-    centres: tuple[Value, ...]
-    factors: tuple[Value, ...]
-
-
 class _Walk:
-    """The turns of the walks of all targets."""
+    """The walk of a target. order: the numbers of targets, in the order in which they stand; units: of their places."""
 
-    def __init__(self, trace: Trace, far: Far, tree: OctTree, formulas: Sequence[PairFormula]) -> None:
-        self._trace, self._far, self._tree, self._formulas = trace, far, tree, formulas
+    def __init__(
+        self,
+        trace: Trace,
+        far: Far,
+        tree: OctTree,
+        formulas: Sequence[PairFormula],
+        order: Value,
+        units: Sequence[Value],
+    ) -> None:
+        self._trace, self._far, self._tree, self._formulas, self._units = trace, far, tree, formulas, units
         self._n = size_along(trace, far.weight.space)
-        self.of_target = list(dict.fromkeys(index for formula in formulas for index in formula.of_target))
-        self.arrays = _Arrays(*(getattr(tree, name) for name in _Arrays._fields))
+        of_target = dict.fromkeys(index for formula in formulas for index in formula.of_target)
+        self._of_target = {index: term_of(at(wrap(Term(trace, index)), order)) for index in of_target}
 
     def nothing(self) -> tuple[Value, ...]:
         """Sums of nothing."""
@@ -129,30 +121,22 @@ class _Walk:
             for f in self._formulas
         )
 
-    def goes(self, follows: Value, *_: Value) -> Value:
-        """Whether a target has not come to its end."""
-        is_on_its_way = term_of(follows < 2 * self._n)
-        return wrap(self._trace.emit(lambda pool: pool.reduce("any", is_on_its_way.index)))
+    def goes(self, follows: Value, _: tuple[Value, ...]) -> Value:
+        """Whether the target has not come to its end."""
+        return follows < 2 * self._n
 
     def _is_node(self, follows: Value) -> Value:
         return (follows >= self._n) & (follows < 2 * self._n)
 
-    def turn(
-        self,
-        follows: Value,
-        sums: tuple[Value, ...],
-        order: Value,
-        units: tuple[Value, ...],
-        own: tuple[Value, ...],
-        tree: _Arrays,
-    ) -> tuple[object, ...]:
-        """What follows after a turn, the sums, and what stays."""
-        n, found, points = self._n, list(sums), corners(len(units))
-        acts, node, centre, looks = follows < 0, 0 * follows, units, self._is_node(follows)
+    def turn(self, follows: Value, sums: tuple[Value, ...]) -> tuple[Value, tuple[Value, ...]]:
+        """What follows after a turn, and the sums."""
+        n, tree, found, points = self._n, self._tree, list(sums), corners(len(self._units))
+        acts, node, looks = follows < 0, 0 * follows, self._is_node(follows)
+        centre = tuple(self._units)
         for _ in range(_LOOKS):
             here = choose(looks, follows - n, 0)
             middle = [at(each, here) for each in tree.centres]
-            apart = [each - unit for each, unit in zip(middle, units, strict=True)]
+            apart = [each - unit for each, unit in zip(middle, self._units, strict=True)]
             is_far = looks & (total_of([each * each for each in apart]) > at(tree.radius2, here))
             opened, skipped = both(at(tree.links, here))
             follows = choose(looks, choose(is_far, skipped, opened), follows)
@@ -164,16 +148,15 @@ class _Walk:
         behind, run = both(at(tree.runs, place))
         follows, run = choose(is_near, behind, follows), choose(acts, len(points), choose(is_near, run, 0))
         weight, factor = at(tree.point_weight, node), [at(each, node) for each in tree.factors]
-        of_target = {index: term_of(each) for index, each in zip(self.of_target, own, strict=True)}
         for k, t in enumerate(points):
             source, x = least(place + k, n - 1), []
             for axis, (unit, near) in enumerate(zip(point(centre, factor, t), tree.positions, strict=True)):
-                x.append(choose(acts, self._tree.cube.position(unit, axis), at(near, source)))
+                x.append(choose(acts, tree.cube.position(unit, axis), at(near, source)))
             given = (*x, choose(acts, weight, at(tree.weights, source)))
             of_source = {
                 seen.index: cast_term(term_of(v), seen.type) for seen, v in zip(self._far.seen, given, strict=True)
             }
             for number, formula in enumerate(self._formulas):
-                taking = found[number] + wrap(formula.made(of_target, of_source))
+                taking = found[number] + wrap(formula.made(self._of_target, of_source))
                 found[number] = choose(run > k, taking, found[number])
-        return follows, tuple(found), order, units, own, tree
+        return follows, tuple(found)

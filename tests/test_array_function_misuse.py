@@ -21,9 +21,6 @@ def dot_product(x, y):
     return np.sum(x * y)
 
 
-TABLE = np.ones(4)
-
-
 def iterated_inside_of_a_loop(x):
     def body(y, k):
         return iterate(lambda low: low + 1, while_=lambda low, high: low < high, start=y, at_most=9), k + 1
@@ -33,7 +30,6 @@ def iterated_inside_of_a_loop(x):
 
 ERRORS = [
     (iterated_inside_of_a_loop, (np.ones(4),), TraceError, r"missing 1 required(.*\n)*iterate calls this function"),
-    (lambda x: x + TABLE, (np.ones(4),), TraceError, r"TABLE is an array from outside(.*\n)*.*as an argument, TABLE"),
     (lambda x: x.sort(), (np.ones(4),), TraceError, r"has no \.sort(.*\n)*.*np\.sort\(x\)"),
     (lambda x: x.partition(2), (np.ones(4),), TraceError, r"has no \.partition(.*\n)*.*fold, scan"),
     (lambda x: windows(lambda w: np.median(w), x), (np.ones(4),), TraceError, r"a window is no array(.*\n)*.*w\[-1\]"),
@@ -90,7 +86,7 @@ ERRORS = [
         r"min does not take bool(.*\n)*Write np\.all\(x\), or cast it",
     ),
     (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
-    (lambda x: np.kron(x, x), (np.ones(3),), TraceError, "np.kron has no meaning"),
+    (lambda x: np.packbits(x > 0), (np.ones(3),), TraceError, "np.packbits has no meaning"),
     (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
     (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
     (lambda x: np.einsum("i->ii", x), (np.ones(3),), TraceError, "has a letter twice"),
@@ -154,25 +150,24 @@ ERRORS = [
     (lambda x: np.arange(x.shape[0]) * x, (np.ones(3),), TraceError, r"asks for the elements(.*\n)*Write generate"),
     (lambda x: np.maximum.reduce([x, -x]), (np.ones(3),), TraceError, r"asks for(.*\n)*Write .*maximum\(np"),
     (
-        lambda x: np.lexsort((x, x)),
+        lambda x: np.argpartition(x, 1),
         (np.ones(3),),
         TraceError,
-        r"np\.lexsort has no meaning in a function of(.*\n)*.*arg",
-    ),
-    (lambda x: np.kron(x, x), (np.ones(3),), TraceError, r"np\.kron has no meaning(.*\n)*Write it with operators"),
-    (
-        lambda x: np.dstack((x, x)),
-        (np.ones(3),),
-        TraceError,
-        r"np\.dstack has no meaning(.*\n)*Write np\.stack\(\(x, y\), axis=-1",
+        r"np\.argpartition has no meaning in a function of(.*\n)*.*arg",
     ),
     (
-        lambda x: np.nan_to_num(x),
+        lambda x: np.packbits(x > 0),
         (np.ones(3),),
         TraceError,
-        r"np\.nan_to_num has no meaning(.*\n)*Write np\.where\(np\.isnan",
+        r"np\.packbits has no meaning(.*\n)*Write it with operators",
     ),
-    (lambda x: np.logaddexp(x, 1), (np.ones(3),), TraceError, r"in a function of arrays\n(.*\n)*Write np\.maximum"),
+    (
+        lambda x: np.rollaxis(x, 0),
+        (np.ones(3),),
+        TraceError,
+        r"np\.rollaxis has no meaning(.*\n)*Write np\.moveaxis\(x, 2, 0\)",
+    ),
+    (lambda x: np.logaddexp2(x, 1), (np.ones(3),), TraceError, r"in a function of arrays\n(.*\n)*Write np\.maximum"),
     (lambda x: np.gcd(x, 1), (np.ones(3),), TraceError, r"np\.gcd has no meaning in a f(.*\n)*.*np\.exp, np\.exp2,"),
     (lambda x: np.indices(x.shape), (np.ones(3),), TraceError, r"np\.indices takes one(.*\n)*Write generate\(x\.shape"),
     (lambda x: np.tri(x.shape[0]), (np.ones(3),), TraceError, r"asks for one true(.*\n)*Write generate\(\(n, n\)"),
@@ -215,40 +210,23 @@ INSTEAD = {
     "arange": (GIVEN, lambda x, **_: np.arange(len(x))),
     "array_equal": (NUMBERS, lambda a, b, **_: np.array_equal(a, b)),
     "bitwise_count": (GIVEN, lambda x, **_: np.bitwise_count(x).astype(int)),
-    "cov": (NUMBERS, lambda x, y, **_: np.cov(x, y)[0, 1]),
     "cumulative_prod": (NUMBERS, lambda x, **_: np.cumulative_prod(x)),
     "cumulative_sum": (NUMBERS, lambda x, **_: np.cumulative_sum(x)),
-    "delete": (GIVEN, lambda x, **_: np.delete(x, 1)),
     "diagflat": (NUMBERS, lambda x, **_: np.diagflat(x)),
-    "digitize": (GIVEN, lambda x, edges, **_: np.digitize(x, edges)),
-    "dstack": (MATRICES, lambda x, y: np.dstack((x, y))),
-    "ediff1d": (GIVEN, lambda x, **_: np.ediff1d(x)),
     "empty_like": (GIVEN, lambda x, **_: np.zeros_like(x)),
     "eye": (GIVEN, lambda **_: np.eye(3)),
-    "fmod": (NUMBERS, lambda a, b, **_: np.fmod(a, b)),
     "fromfunction": (MATRICES, lambda x, **_: np.fromfunction(lambda i, j: i + j, x.shape, dtype=int)),
     "geomspace": (GIVEN, lambda **_: np.geomspace(2.0, 2.0 * np.exp(0.5), 3)),
-    "heaviside": ({"x": np.array([-2.0, 0.0, 3.0, np.nan])}, lambda x: np.heaviside(x, 0.5)),
-    "histogram": ({"bin_of_each": X}, lambda bin_of_each: np.histogram(bin_of_each, np.arange(8))[0]),
     "identity": (GIVEN, lambda **_: np.identity(3)),
-    "insert": (GIVEN, lambda x, y, **_: np.insert(x, 1, y)),
-    "isin": (GIVEN, lambda x, y, **_: np.isin(x, y)),
     "isneginf": (WITH_NAN, lambda x, **_: np.isneginf(x)),
     "isposinf": (WITH_NAN, lambda x, **_: np.isposinf(x)),
-    "logaddexp": (NUMBERS, lambda a, b, **_: np.logaddexp(a, b)),
     "logaddexp2": (NUMBERS, lambda a, b, **_: np.logaddexp2(a, b)),
     "matrix_transpose": (MATRICES, lambda x, **_: np.matrix_transpose(x)),
     "nanargmax": (WITH_NAN, lambda x, **_: np.nanargmax(x)),
     "nanargmin": (WITH_NAN, lambda x, **_: np.nanargmin(x)),
     "nancumsum": (WITH_NAN, lambda x, **_: np.nancumsum(x)),
     "ones": (MATRICES, lambda x, **_: np.ones(x.shape)),
-    "polyval": ({**NUMBERS, "a": 0.5, "b": 3.0}, lambda x, **_: np.polyval([0.5, 3.0, 2.0], x)),
-    "repeat": (GIVEN, lambda x, **_: np.repeat(x, 3)),
     "row_stack": (MATRICES, lambda x, y: np.vstack((x, y))),
-    "lexsort": (
-        {"minor": np.array([2, 1, 2, 1]), "major": np.array([0, 1, 0, 0])},
-        lambda minor, major: np.lexsort((minor, major)),
-    ),
     "tri": (GIVEN, lambda **_: np.tri(3)),
     "vecdot": (NUMBERS, lambda x, y, **_: np.vecdot(x, y)),
     "zeros": (MATRICES, lambda x, **_: np.zeros(x.shape)),
@@ -343,12 +321,12 @@ def test_all_advice_names_words_that_exist():
                 assert hasattr(array_value.ArrayValue, name), f"{place}: {before}.{name}"
             else:
                 assert name in language.__all__ or name in ("abs", "round"), f"{place}: {name}"
-    assert looked_at > 150
+    assert looked_at > 125
 
 
 def test_no_function_that_is_known_has_other_advice():
     """Advice for a function that has a meaning is never seen."""
-    assert not {*array_misuse._INSTEAD, *array_misuse.OF_ELEMENTS} & {*array_value._FUNCTIONS}
+    assert not {*array_misuse._INSTEAD} & {*array_value._FUNCTIONS}
     assert not {*array_misuse._INSTEAD, *array_misuse.OF_ELEMENTS, *numpy_names._INSTEAD} & numpy_names.OF_EACH_CELL
     assert not array_misuse.UFUNCS.keys() & numpy_names.UFUNCS.keys()
     assert array_misuse.UFUNCS.keys() <= {name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}

@@ -304,8 +304,8 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.pad(x, 1, "median"), "np.pad with mode='median'", "constant, edge"),
         (lambda x: np.pad(x, 1, constant_values=(1, 2)), "several constant values", "one side at a time"),
         (lambda x: np.gradient(x, x), "np.gradient with 1 spacings for 1 axes", "write the formula"),
-        (lambda x: np.kron(x, x), "np.kron has no meaning", "argmin, "),
-        (lambda x: np.kron(x, x), "np.kron has no meaning", "linalg.norm, "),
+        (lambda x: np.packbits(x > 0), "np.packbits has no meaning", "argmin, "),
+        (lambda x: np.packbits(x > 0), "np.packbits has no meaning", "linalg.norm, "),
         (lambda x: np.sum(x, dtype="f4"), "unexpected keyword argument 'dtype'", "axis, keepdims"),
         (lambda x: np.roll(x, x[0]), "np.roll", "known while the function is traced"),
         (lambda x: np.roll(x, (1, 2), 0), "a shift of (1, 2) along 0", "whole number"),
@@ -328,8 +328,6 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.argmax(x[None], axis=(0, 1)), "np.argmax over the axes (0, 1)", "Name one axis"),
         (lambda x: np.expand_dims(x, 5), "axis 5 of 2 axes", "from -2 to 1"),
         (lambda x: np.tril(x), "np.tril of a value of 1 axes", "np.tril(x[None])"),
-        (lambda x: np.column_stack([np.ones(33), x]), "ndarray of shape (33,)", "as an argument"),
-        (lambda x: np.vstack([x, np.ones(33)]), "ndarray of shape (33,)", "as an argument"),
         (
             lambda x: x.mean(dtype="f4"),
             "mean() got an unexpected keyword argument 'dtype'",
@@ -339,7 +337,6 @@ def test_a_count_beyond_a_given_length_is_an_error_of_the_call(backend):
         (lambda x: np.where(popcount(x.astype("i64")), 1, 0), "bool) first, but got i64", "where((k & 1) != 0, a, b)"),
         (lambda x: x[..., ...], "has ... 2 times", "Write it once"),
         (lambda x: None, "line", "Return what it computes"),
-        (lambda x: x + np.arange(3), "ndarray of shape (3,)", "as an argument"),
     ],
 )
 def test_what_has_no_meaning_names_what_to_write(function, words, advice):

@@ -133,12 +133,10 @@ def test_a_sorted_array_goes_on_in_the_same_function():
 @pytest.mark.parametrize(
     ("function", "words", "advice"),
     [
-        (lambda x: np.sort(x[None]), "a value of 2 axes is sorted", "x[0]"),
         (lambda x: np.sort(x, kind="bubble"), "kind='bubble' is unknown", "Leave it out"),
         (lambda x: np.sort(x.astype("dd")), "dd numbers are not sorted", 'x.astype("f64")'),
         (lambda x: np.quantile(x, 1.5), "q=1.5 is no share", "from 0 to 1"),
         (lambda x: np.percentile(x, 101), "q=1.01 is no share", "to 100"),
-        (lambda x: np.median(x, axis=0), "np.median(x, axis=0) along axis 0", "all elements"),
         (lambda x: np.searchsorted(x, x, "up"), "side='up'", '"right"'),
         (lambda x: np.searchsorted(x[None], x), "the first array has 2 axes", "ascending"),
         (lambda x: np.convolve(x, x, "some"), "mode='some' is unknown", "full, same, valid"),
@@ -146,7 +144,8 @@ def test_a_sorted_array_goes_on_in_the_same_function():
         (lambda x: np.tile(x, (2, 2)), "repetitions (2, 2)", "replicate(x, n, axis)"),
         (lambda x: np.meshgrid(x, x[None]), "arrays of 1, 2 axes", "one axis each"),
         (lambda x: np.meshgrid(x, indexing="up"), "indexing='up'", "Leave it out"),
-        (lambda x: np.unique(x, return_counts=True), "return_counts", "ar"),
+        (lambda x: np.unique(x, equal_nan=False), "equal_nan", "ar"),
+        (lambda x: np.median(x, keepdims=True), "keepdims= without axis=", "Give an axis"),
     ],
 )
 def test_what_is_refused(function, words, advice):
@@ -154,3 +153,45 @@ def test_what_is_refused(function, words, advice):
         wb.collective(function)(VALUES)
     assert words in str(caught.value)
     assert advice in str(caught.value)
+
+
+def of_each_line(a, t):
+    return (
+        np.sort(a),
+        np.sort(a, axis=0),
+        np.sort(t, axis=1),
+        np.argsort(a, axis=-1, kind="stable"),
+        np.argsort(t, axis=0, kind="stable"),
+        np.median(a, axis=0),
+        np.median(a, axis=1, keepdims=True),
+        np.quantile(a, 0.3, axis=1),
+        np.percentile(a, [25, 75]),
+        np.percentile(a, [25.0, 60.0], axis=0),
+        np.quantile(t, [0.1, 0.5], axis=-1),
+        np.lexsort((a[0], np.floor(a[-1]))),
+    )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 4), (5, 33)])
+def test_each_line_is_sorted_for_itself(shape):
+    a = np.random.default_rng(3).integers(-4, 5, shape) / 2
+    t = np.random.default_rng(4).normal(size=(3, *shape))
+    agrees(of_each_line, a, t, rtol=1e-15, backends=BACKENDS)
+
+
+def test_lines_without_elements_and_with_nan_are_sorted():
+    a = np.array([[3.0, np.nan, -1.0], [np.inf, 2.0, -0.0]])
+    agrees(lambda a: (np.sort(a), np.argsort(a, kind="stable"), np.median(a, axis=1)), a)
+    agrees(lambda a: (np.sort(a), np.argsort(a, axis=0, kind="stable")), np.zeros((3, 0)))
+
+
+@pytest.mark.parametrize("n", [1, 50, 1025])
+def test_different_elements_come_with_their_places_and_counts(n):
+    def of_different(k):
+        return (
+            *np.unique(k, return_counts=True),
+            *np.unique(k, return_index=True),
+            *np.unique(k, return_index=True, return_inverse=True, return_counts=True),
+        )
+
+    agrees(of_different, WHOLE[:n], backends=BACKENDS if n == 50 else COMPILED)

@@ -215,13 +215,17 @@ class Collective:
         traced = self._trace(arguments, asked.backend)
         if looking is not None:
             looking.join()
-        if traced.sequence.is_plain:
-            return self._program(traced, 0, arguments, asked, {})
-        names = (*self._signature.parameters, *value_names(traced.sequence))
-        known: _Known = {}
-        return PreparedSequence(
-            traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
+        names, known = (*self._signature.parameters, *value_names(traced.sequence)), _Known()
+        held = tuple(traced.sequence.held.values())
+        made: Prepared | PreparedSequence = (
+            self._program(traced, 0, (*arguments, *held), asked, known)
+            if traced.sequence.is_plain
+            else PreparedSequence(
+                traced.sequence, names, lambda number, values: self._program(traced, number, values, asked, known)
+            )
         )
+        made.held = held
+        return made
 
     def _program(
         self, traced: _Traced, number: int, arguments: Sequence[object], asked: _Options, known: _Known

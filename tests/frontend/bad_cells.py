@@ -329,10 +329,10 @@ BAD = [
     (U + "u.next = np.roll(u, 1)", 2, "np.roll has no meaning in a cell", "Write u[-1]"),
     (U + "u.next = np.gcd(u, 1)", 2, "np.gcd has no meaning in a cell", "Use one of np.absolute, np.add, np.arccos,"),
     (
-        U + "u.next = np.logaddexp(u, 1)",
+        U + "u.next = np.logaddexp2(u, 1)",
         2,
-        "np.logaddexp has no meaning in a cell",
-        "Write np.maximum(a, b) + np.log1p",
+        "np.logaddexp2 has no meaning in a cell",
+        "Write np.maximum(a, b) + np.log2(1 + np.exp2",
     ),
     (
         U + "u.next = divmod(u, 2)[0]",

@@ -13,16 +13,12 @@ from workbench.errors import TraceError
 
 UFUNCS = {
     "bitwise_count": "popcount(k)",
-    "conjugate": "x itself, as it is real",
     "divmod": "a // b and a % b",
-    "fmod": "np.copysign(np.abs(a) % np.abs(b), a)",
-    "heaviside": "np.where(x == 0, value_at_0, np.where(x > 0, 1.0, np.where(x < 0, 0.0, x)))",
     "ldexp": "x * np.exp2(n)",
-    "logaddexp": "np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))",
     "logaddexp2": "np.maximum(a, b) + np.log2(1 + np.exp2(-np.abs(a - b)))",
     "modf": "x - np.trunc(x) and np.trunc(x)",
 }
-"""Instead of ufuncs, in cells and functions of arrays."""
+"""Instead of ufuncs, in cells and functions of arrays, which know np.divmod and np.modf."""
 OF_ELEMENTS = {
     "choose": "np.where(k == 0, a, np.where(k == 1, b, c))",
     "isneginf": "x == -inf",
@@ -32,10 +28,8 @@ OF_ELEMENTS = {
     "polyval": "(a * x + b) * x + c",
     "real": "x itself, as it is real",
 }
-"""Instead of functions that take each element for itself, in cells and functions of arrays."""
+"""Instead of functions that take each element for itself, in cells; functions of arrays know most of them."""
 _ELSEWHERE = "the call of np.{} beside the function, with arrays of NumPy"
-_EDGES = 'np.searchsorted(edges, x, "right")'
-_WINDOW = "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)"
 _UNIT = "generate((n, n), lambda i, j: where(i == j, 1.0, 0.0))"
 _WITHOUT_NAN = "np.where(np.isnan(x), {}, x)"
 _INSTEAD = {
@@ -43,20 +37,10 @@ _INSTEAD = {
     "argpartition": "np.argsort(x)",
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
     "array_equal": "np.all(a == b)",
-    "array_split": "slices: x[:n] and x[n:]",
     "broadcast_arrays": "x[:, None] and y[None, :] in the formula, which meet any length",
-    "broadcast_to": "x[None, :] in the formula, which meets any length, or replicate(x, n, 0)",
-    "corrcoef": "np.sum(a * b) / np.sqrt(np.sum(a * a) * np.sum(b * b)) with a = x - x.mean() and b = y - y.mean()",
-    "correlate": _WINDOW,
-    "cov": "np.sum((x - x.mean()) * (y - y.mean())) / (x.size - 1)",
-    "cross": "the three components: x[:, 1] * y[:, 2] - x[:, 2] * y[:, 1], and so on",
     "cumulative_prod": "np.cumprod(x)",
     "cumulative_sum": "np.cumsum(x)",
-    "delete": "np.concatenate((x[:1], x[2:]))",
     "diagflat": "np.where(generate((n, n), lambda i, j: i == j), x[:, None], 0)",
-    "digitize": _EDGES,
-    "dstack": "np.stack((x, y), axis=-1)",
-    "ediff1d": "np.diff(x.ravel())",
     "empty": "generate(x.shape, lambda *i: 0.0)",
     "empty_like": "np.zeros_like(x)",
     "eye": _UNIT,
@@ -66,16 +50,11 @@ _INSTEAD = {
     "fromfunction": "generate(x.shape, lambda i, j: i + j)",
     "full": "generate(x.shape, lambda *i: value)",
     "geomspace": "generate(n, lambda i: first * np.exp(i * step))",
-    "histogram": "np.bincount(bin_of_each, minlength=bins)",
     "histogram2d": "scatter(add, generate((rows, columns), lambda i, j: 0), (row_of_each, column_of_each), 1)",
-    "hsplit": "slices: x[:, :n] and x[:, n:]",
     "identity": _UNIT,
     "indices": "generate(x.shape, lambda i, j: i) for the first and generate(x.shape, lambda i, j: j) for the second",
-    "insert": "np.concatenate((x[:1], y, x[1:]))",
-    "isin": "np.any(x[:, None] == y[None, :], axis=1)",
     "item": "the value as it is",
     "ix_": "x[rows[:, None], columns[None, :]]",
-    "lexsort": "np.argsort(minor)[np.argsort(major[np.argsort(minor)])]",
     "linspace": "generate(n, lambda i: first + i * step)",
     "logspace": "generate(n, lambda i: first * np.exp(i * step))",
     "matrix_transpose": "x.T",
@@ -88,20 +67,15 @@ _INSTEAD = {
     "putmask": "np.where(condition, values, x)",
     "ravel_multi_index": "i * columns + j",
     "reduce": "a + b + c or np.maximum(np.maximum(a, b), c) of single values, np.sum(x, axis=0) or np.max of an array",
-    "repeat": "replicate(x, n, 1).reshape(-1)",
     "resize": "x.reshape(n, -1)",
     "rollaxis": "np.moveaxis(x, 2, 0)",
     "row_stack": "np.vstack((x, y))",
-    "split": "slices: x[:n] and x[n:]",
-    "take_along_axis": "x[rows, places] with rows = generate(places.shape, lambda i, j: i)",
-    "tensordot": "np.einsum",
     "tolist": "the array; after the call it has a method tolist",
     "tri": "generate((n, n), lambda i, j: where(j <= i, 1.0, 0.0))",
     "unravel_index": "k // columns and k % columns",
     "unstack": "x[0], x[1] and so on",
     "vecdot": "np.sum(x * y, axis=-1)",
     "vecmat": "x @ a",
-    "vsplit": "slices: x[:n] and x[n:]",
     "zeros": "generate(x.shape, lambda *i: 0.0)",
 }
 OTHERWISE = "it with operators, slices, fold, scan, scatter, generate and x[places]"

@@ -20,6 +20,8 @@ from workbench.frontend.numpy_formulas import FUNCTIONS as FORMULAS
 from workbench.frontend.numpy_functions import FUNCTIONS
 from workbench.frontend.numpy_lookups import FUNCTIONS as LOOKUPS
 from workbench.frontend.numpy_names import OF_EACH_CELL
+from workbench.frontend.numpy_parts import FUNCTIONS as PARTS
+from workbench.frontend.numpy_products import FUNCTIONS as PRODUCTS
 from workbench.frontend.numpy_sorting import FUNCTIONS as SORTING
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of
@@ -104,7 +106,7 @@ class ArrayValue(Value):
         the call; a condition of fewer axes selects along the first ones.
         """
         term = term_of(self)
-        parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
+        parts = [operand(part) if isinstance(part, Value | np.generic | np.ndarray) else part for part in parts_of(key)]
         place = listed_place(parts)
         if place is not None:
             numbers: Any = parts[place]
@@ -119,6 +121,9 @@ class ArrayValue(Value):
 
     def __rmatmul__(self, other: object) -> Value:
         return wrap(matrix_product(operand(other), term_of(self)))
+
+    def __divmod__(self, other: object) -> Any:  # noqa: ANN401  # a tuple
+        return _FUNCTIONS["divmod"](self, other)
 
     def sum(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The sum over an axis or several, over all without; conditions and narrow integers are counted in i64."""
@@ -193,6 +198,8 @@ class ArrayValue(Value):
             return wrap(matrix_product(operand(inputs[0]), operand(inputs[1])))
         if ufunc is np.sign and method == "__call__" and not options and term_of(self).type in (F32, F64):
             return cast(Value, np.where(self == self, wrap(apply("sign", term_of(self))), self))  # NaN stays
+        if method == "__call__" and not options and ufunc.nout > 1 and ufunc.__name__ in _FUNCTIONS:
+            return _FUNCTIONS[ufunc.__name__](*inputs)
         if method != "__call__":
             return ufunc_method(ufunc.__name__, method, inputs, options)
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -373,12 +380,14 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     **FORMULAS,
     **LOOKUPS,
     **SORTING,
+    **PARTS,
+    **PRODUCTS,
 }
 """NumPy's functions that mean something else for arrays than for the value of a cell."""
 
 _METHODS = {
-    **{name: name for name in ("argsort", "clip", "cumprod", "diagonal", "round", "searchsorted", "squeeze")},
-    **{name: name for name in ("swapaxes", "take", "trace")},
+    **{name: name for name in ("argsort", "choose", "clip", "cumprod", "diagonal", "repeat", "round")},
+    **{name: name for name in ("searchsorted", "squeeze", "swapaxes", "take", "trace")},
     "flatten": "ravel",
     "nonzero": "nonzero",
 }

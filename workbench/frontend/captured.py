@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.errors import warn_user
 from workbench.frontend.cell import Traced
-from workbench.frontend.scope import Captured, text_of
+from workbench.frontend.scope import Captured, shown_value, text_of
 
 _OF_CELLS = "Run the cell again, or declare {} as a param."
 OF_FUNCTIONS = "Run the cell of the function again, or let the function have {} as an argument."
@@ -50,7 +50,7 @@ def warn_of_changed_names(
         now = namespace.get(name.name, name.value)
         now = now.item() if isinstance(now, np.generic) else now
         if not _same(now, name):
-            shown = (text_of(now) or "another one") if name.text else repr(now)
+            shown = (text_of(now) or "another one") if name.text else shown_value(now)
             warn_user(
                 f"{name.name} was {name.shown} when {machine} was traced and is {shown} now; "
                 f"the machine keeps {name.shown}. {advice.format(name.name)}",
@@ -65,4 +65,6 @@ def _same(now: object, name: Captured) -> bool:
         return now.__code__ == before.__code__
     if name.text:
         return text_of(now) == name.text
+    if isinstance(before, np.ndarray):  # a change in place is seen by each call
+        return now is before
     return now is before or repr(now) == repr(before)

@@ -6,6 +6,7 @@ import ast
 import inspect
 import io
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.operations import parse_type
 from workbench.frontend.precision import precisions
 from workbench.frontend.python_errors import explain_error
-from workbench.frontend.scope import Captured, Home, NotebookScope, explain_name, hidden_names
+from workbench.frontend.scope import Captured, Home, NotebookScope, capture_reads, explain_name, hidden_names
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.total import finish_totals, name_total
 from workbench.frontend.trace import Trace, enter_trace
@@ -241,6 +242,8 @@ def _runner_without_source(
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
+        seen = ChainMap(closure_of(function), function.__globals__)
+        capture_reads(function, seen, captured, code.co_firstlineno, code.co_freevars)
 
         def watch(frame: FrameType, event: str, argument: object) -> None:
             if event == "return" and frame.f_code is code:

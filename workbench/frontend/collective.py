@@ -6,9 +6,12 @@ what else it is given is known while it is traced.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType
+
+import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
@@ -22,8 +25,9 @@ from workbench.frontend.axis_table import (
     ProductOrigin,
 )
 from workbench.frontend.called import begin_called
-from workbench.frontend.cell import Traced, trace_called
+from workbench.frontend.cell import Traced, closure_of, trace_called
 from workbench.frontend.foreign_calls import ForeignCall
+from workbench.frontend.held_arrays import HeldArrays
 from workbench.frontend.lowering import make_graph
 from workbench.frontend.positions import FunctionPositions
 from workbench.frontend.readings import Access, Reading
@@ -129,13 +133,14 @@ class TracedSequence:
 
     returned: the values that `rebuild` makes the function's results of, and whether they are selected elements, which
     lie in a larger array. Of one program that selects nothing they are its results. natives: the backends for which
-    functions that it calls have a native.
+    functions that it calls have a native. held: arrays that no argument gives, by the names of theirs.
     """
 
     programs: tuple[TracedFunction, ...]
     returned: tuple[tuple[str, bool], ...]
     rebuild: Rebuild
     natives: frozenset[str]
+    held: Mapping[str, np.ndarray] = field(compare=False)
 
     @property
     def is_plain(self) -> bool:
@@ -149,8 +154,8 @@ def value_name(number: int, static: str) -> str:
 
 
 def value_names(sequence: TracedSequence) -> tuple[str, ...]:
-    """What natives and programs make, in order: further arguments of those that come later."""
-    names: list[str] = []
+    """Further arguments: what the function holds, and what natives and programs make for those that come later."""
+    names = [*sequence.held]
     for number, program in enumerate(sequence.programs):
         names += [name for each in program.calls for name, *_ in each.made]
         names += [value_name(number, each.static) for each in program.results]
@@ -163,6 +168,7 @@ class _Body:
 
     positions: FunctionPositions
     leaves: _Leaves
+    held: Mapping[str, np.ndarray]
     parts: list[Part]
     known: Known
     graphs: list[Graph]  # of all parts but the first
@@ -186,6 +192,8 @@ def trace_collective(
         trace.whole_power = whole_power
         positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
         positions.foreign.backend = backend
+        held = HeldArrays(positions, ChainMap(closure_of(function), function.__globals__))
+        trace.held_array = held.term
         leaves: _Leaves = {}
         given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
         results: list[Result | Selected] = []
@@ -207,7 +215,7 @@ def trace_collective(
             _take(trace, parts[number], name if len(parts) == 1 else f"{name}_{number + 1}")
             if number:
                 graphs.insert(0, make_graph(trace))
-        ended.append(_Body(positions, leaves, parts, known, graphs, results, rebuild))
+        ended.append(_Body(positions, {**leaves, **held.leaves}, held.found, parts, known, graphs, results, rebuild))
 
     try:
         traced = trace_called(function, call, name=name, dtype=dtype)
@@ -240,7 +248,7 @@ def _sequence(body: _Body, traced: Traced) -> TracedSequence:
         for each in body.returned
         for name in [each.static if isinstance(each, Result) else each.name]
     )
-    return TracedSequence(tuple(programs), returned, body.rebuild, frozenset(body.positions.foreign.natives))
+    return TracedSequence(tuple(programs), returned, body.rebuild, frozenset(body.positions.foreign.natives), body.held)
 
 
 def _traced(body: _Body, number: int, graph: Graph, traced: Traced) -> Traced:

@@ -9,6 +9,8 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
+from workbench.frontend.numpy_products import as_array
+from workbench.frontend.scatters import scatter
 from workbench.frontend.shapes import replicate
 from workbench.frontend.trace import current_trace
 from workbench.frontend.while_loops import while_loop
@@ -23,6 +25,7 @@ def _searched(a: Any, v: Any, side: str = "left") -> Any:  # noqa: ANN401  # an 
     All numbers of v are sought together, by halves, in as many turns as a has binary digits of its length.
     """
     text = current_trace("np.searchsorted").text_here("np.searchsorted")
+    a, v = as_array(a), as_array(v)
     if side not in ("left", "right"):
         raise TraceError(
             f'{text}: side={side!r} is neither "left" nor "right"', advice='Leave it out, or write "right".'
@@ -56,6 +59,7 @@ def _in_each_place_of(v: Any, value: Any) -> Any:  # noqa: ANN401
 
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:  # noqa: ANN401
     """np.interp: on the line between the two nearest points; left and right of them what is given, else the end's."""
+    x, xp, fp = as_array(x), as_array(xp), as_array(fp)
     n = xp.shape[0]
     last, place = n - 1, _searched(xp, x, "right") - 1
     k = np.clip(place, 0, np.maximum(n - 2, 0))
@@ -70,6 +74,7 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None)
 def _convolved(a: Any, v: Any, mode: str = "full") -> Any:  # noqa: ANN401
     """np.convolve: the sum of a[i - j] v[j] over j."""
     text = current_trace("np.convolve").text_here("np.convolve")
+    a, v = as_array(a), as_array(v)
     if a.ndim != 1 or v.ndim != 1:
         raise TraceError(f"{text}: arrays of {a.ndim} and {v.ndim} axes", advice="Give two arrays of one axis each.")
     n, m = a.shape[0], v.shape[0]
@@ -113,7 +118,64 @@ def _mesh(*xi: Any, indexing: str = "xy") -> list[Any]:  # noqa: ANN401  # array
     return found
 
 
+def _is_in(element: Any, test_elements: Any, *, invert: bool = False) -> Any:  # noqa: ANN401
+    """np.isin: whether each element is one of the others; all pairs are compared, and none is stored."""
+    element, sought = as_array(element), as_array(test_elements)
+    found = (element[..., None] == (sought if sought.ndim == 1 else sought.ravel())).any(-1)
+    return ~found if invert else found
+
+
+def _digitized(x: Any, bins: Any, right: bool = False) -> Any:  # noqa: ANN401
+    """np.digitize: how many edges are at or below each element; below it if right. Traced edges ascend."""
+    side, edges = "left" if right else "right", as_array(bins)
+    if isinstance(bins, list | np.ndarray):
+        steps = np.diff(np.asarray(bins))
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            raise TraceError(
+                f"{current_trace('np.digitize').text_here('np.digitize')}: the edges neither ascend nor descend",
+                advice="Sort them.",
+            )
+        if (steps < 0).any():
+            return edges.shape[0] - _searched(edges[::-1], x, side)
+    return _searched(edges, x, side)
+
+
+def _histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None) -> Any:  # noqa: ANN401  # NumPy's name
+    """np.histogram: how many elements, or the sum of their weights, between each two edges, and the edges."""
+    x = a.ravel()
+    w = None if weights is None else weights.ravel()
+    if isinstance(bins, int) and not isinstance(bins, bool):
+        first, last = (x.min(), x.max()) if range is None else range
+        is_one = first == last
+        first, last = np.where(is_one, first - 0.5, first), np.where(is_one, last + 0.5, last)
+        step, count = (last - first) / bins, bins
+        edges: Any = generate(bins + 1, lambda i: _end_at(i, bins, last, i * step + first))
+        guess = np.where((x >= first) & (x <= last), (x - first) / (last - first) * bins, 0).astype("i64")
+        k = np.minimum(guess, bins - 1)  # the last edge belongs to the bin before it
+        k = np.where(x < edges[k], k - 1, k)
+        k = np.where((x >= edges[np.clip(k + 1, 0, bins)]) & (k != bins - 1), k + 1, k)
+    else:
+        edges = as_array(bins)
+        count, first, last = edges.shape[0] - 1, edges[0], edges[-1]
+        k = np.minimum(_searched(edges, x, "right"), count) - 1
+    is_inside = (x >= first) & (x <= last)
+    zero = 0 if w is None else 0.0
+    places = np.where(is_inside, k, 0)
+    found: Any = scatter("add", generate(count, lambda _: zero), places, 1 if w is None else w, where=is_inside)
+    if density:
+        found = found / np.diff(edges) / found.sum()
+    return found, edges
+
+
+def _end_at(i: Any, last: int, end: Any, inner: Any) -> Any:  # noqa: ANN401
+    """The end itself at the last index, as np.linspace has it."""
+    return np.where(i == last, end, inner)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "isin": _is_in,
+    "digitize": _digitized,
+    "histogram": _histogram,
     "searchsorted": _searched,
     "interp": _interpolated,
     "convolve": _convolved,

@@ -52,6 +52,29 @@ def _extreme_number(name: str) -> Callable[..., Operand]:
     return function
 
 
+def _remainder_to_zero(a: Operand, b: Operand) -> Operand:
+    """np.fmod, of the sign of a; the remainder of sizes is exact."""
+    a, b = _as_float(a), _as_float(b)
+    return apply("copysign", apply("remainder", apply("absolute", a), apply("absolute", b)), a)
+
+
+def _step_at_zero(x: Operand, at_zero: Operand) -> Operand:
+    """np.heaviside."""
+    x = _as_float(x)
+    above = where(apply("greater", x, 0.0), 1.0, x)
+    return where(apply("equal", x, 0.0), _as_float(at_zero), where(apply("less", x, 0.0), 0.0, above))
+
+
+def _log_of_sum(a: Operand, b: Operand) -> Operand:
+    """np.logaddexp: log(exp(a) + exp(b)), where the exponentials may be infinite."""
+    a, b = _as_float(a), _as_float(b)
+    distance = apply("subtract", a, b)
+    size = apply("absolute", distance)
+    more = apply("log1p", apply("exp", apply("negative", size)))
+    found = where(apply("not_equal", distance, distance), distance, apply("add", apply("maximum", a, b), more))
+    return where(apply("equal", a, b), apply("add", a, math.log(2)), found)
+
+
 UFUNCS: dict[str, Callable[..., Operand]] = {
     **{name: (lambda *operands, _name=name: apply(_name, *operands)) for name in _SAME},
     "true_divide": lambda a, b: apply("divide", a, b),
@@ -77,6 +100,10 @@ UFUNCS: dict[str, Callable[..., Operand]] = {
     "fmin": _extreme_number("minimum"),
     **dict.fromkeys(("degrees", "rad2deg"), lambda a: apply("multiply", _as_float(a), 180 / math.pi)),
     **dict.fromkeys(("radians", "deg2rad"), lambda a: apply("multiply", _as_float(a), math.pi / 180)),
+    "fmod": _remainder_to_zero,
+    "heaviside": _step_at_zero,
+    "logaddexp": _log_of_sum,
+    "conjugate": lambda a: a,
     "left_shift": lambda a, b: apply("shift_left", a, b),
     "right_shift": lambda a, b: apply("shift_right", a, b),
 }

@@ -13,26 +13,40 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
+from workbench.frontend.axis_numbers import own_positions
 from workbench.frontend.compression import compress
+from workbench.frontend.numpy_products import as_array
 from workbench.frontend.promotion import cast_term
+from workbench.frontend.scatters import scatter
 from workbench.frontend.sorting import sorted_by
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, term_of, wrap
 from workbench.graph.types import BOOL, DD, F64, I64
 
+_BITS_OF_LINES = 33
+"""Of the numbers of lines, in passes of 11: more elements than that many lines have lie in no memory."""
 _KINDS = (None, "stable", "quicksort", "mergesort", "heapsort")  # all of which may be stable
 
 
-def _line(name: str, a: Any, axis: object, kind: object = None, stable: object = None) -> Any:  # noqa: ANN401  # an array value, as below
-    """The array, which has one axis that is sorted."""
+def _lines(name: str, a: Any, axis: int | None, kind: object = None, stable: object = None) -> tuple[Any, int]:  # noqa: ANN401  # an array value, as below
+    """The array with the axis that is sorted as its last one, and where that one was; one axis alone for None."""
     text = current_trace(f"np.{name}").text_here(f"np.{name}")
-    if axis is None and a.ndim > 1:
-        return a.ravel()
-    if a.ndim != 1 or axis not in (None, -1, 0):
-        raise TraceError(f"{text}: a value of {a.ndim} axes is sorted along one of them", advice="Give one axis: x[0].")
     if kind not in _KINDS or stable not in (None, True, False):
         raise TraceError(f"{text}: kind={kind!r} is unknown", advice="Leave it out; equal elements keep their order.")
-    return a
+    if axis is None:
+        return (a.ravel() if a.ndim != 1 else a), 0
+    (place,) = own_positions(term_of(a), axis, name)
+    return np.moveaxis(a, place, -1), place
+
+
+def _in_lines(a: Any) -> Any:  # noqa: ANN401
+    """The place among all elements, the last axis fastest, of what comes at each place of each sorted line.
+
+    All elements are sorted together, and then by the lines in which they are; equal ones keep their order.
+    """
+    flat, length = a.reshape(-1), a.shape[-1]
+    order = _ordered(flat)
+    return order[_by_bits(order // np.maximum(length, 1), _BITS_OF_LINES)].reshape(a.shape)
 
 
 def _ordered(a: Any) -> Any:  # noqa: ANN401
@@ -77,73 +91,129 @@ def _keys_of_floats(x: Any) -> Any:  # noqa: ANN401
 
 
 def _sorted(a: Any, axis: int | None = -1, kind: object = None, *, stable: object = None) -> Any:  # noqa: ANN401
-    line = _line("sort", a, axis, kind, stable)
-    return line[_ordered(line)]
+    lines, place = _lines("sort", a, axis, kind, stable)
+    if lines.ndim == 1:
+        return lines[_ordered(lines)]
+    return np.moveaxis(_in_order(lines), -1, place)
 
 
 def _argsorted(a: Any, axis: int | None = -1, kind: object = None, *, stable: object = None) -> Any:  # noqa: ANN401
-    return _ordered(_line("argsort", a, axis, kind, stable))
+    lines, place = _lines("argsort", a, axis, kind, stable)
+    if lines.ndim == 1:
+        return _ordered(lines)
+    length = lines.shape[-1]
+    return np.moveaxis(_in_lines(lines) % np.maximum(length, 1), -1, place)
 
 
-def _unique(ar: Any) -> Any:  # noqa: ANN401
-    """The different elements in ascending order; how many there are becomes known during the call."""
-    line = ar.ravel() if ar.ndim > 1 else _line("unique", ar, -1)
-    found = line[_ordered(line)]
+def _sorted_by_several(keys: Any, axis: int = -1) -> Any:  # noqa: ANN401
+    """np.lexsort: the order by the last key, of equal ones by the one before it, and so on."""
+    rows = list(keys) if isinstance(keys, tuple | list) else None
+    if not rows or axis not in (-1, 0) or any(as_array(each).ndim != 1 for each in rows):
+        raise TraceError(
+            f"{current_trace('np.lexsort').text_here('np.lexsort')}: the keys are no tuple of arrays of one axis",
+            advice="Write np.lexsort((minor, major)).",
+        )
+    order = _ordered(as_array(rows[0]))
+    for each in rows[1:]:
+        order = order[_ordered(as_array(each)[order])]
+    return order
+
+
+def _unique(
+    ar: Any,  # noqa: ANN401
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:  # noqa: ANN401
+    """The different elements in ascending order; how many there are becomes known during the call.
+
+    And as asked the first place of each, for each element which one it is, and how often each is there.
+    """
+    line, _ = _lines("unique", ar, None)
+    order = _ordered(line)
+    found = line[order]
     number: Any = generate(found.shape, lambda i: i)
     before = found[np.maximum(number - 1, 0)]
-    is_new = (found != before) & ((found == found) | (before == before))  # of NaN the first one
-    return compress(found, (number == 0) | is_new)
+    is_new = (number == 0) | ((found != before) & ((found == found) | (before == before)))  # of NaN the first one
+    made = [compress(found, is_new)]
+    if return_index:
+        made.append(compress(order, is_new))
+    if return_inverse:
+        of_each: Any = scatter(None, generate(found.shape, lambda _: 0), order, np.cumsum(is_new) - 1)
+        made.append(of_each.reshape(ar.shape))
+    if return_counts:
+        begins: Any = compress(number, is_new)
+        after = np.concatenate((begins[1:], generate(1, lambda _: found.shape[0])))
+        made.append(after - begins)
+    return made[0] if len(made) == 1 else tuple(made)
 
 
-def _in_order(a: Any) -> Any:  # noqa: ANN401
-    """All elements in ascending order, as floats."""
-    line = a.ravel() if a.ndim > 1 else a
-    if not term_of(line).type.is_float:
-        line = wrap(cast_term(term_of(line), F64))
-    return line[_ordered(line)]
+def _in_order(lines: Any) -> Any:  # noqa: ANN401
+    """The elements of each line in ascending order."""
+    if lines.ndim == 1:
+        return lines[_ordered(lines)]
+    return lines.reshape(-1)[_in_lines(lines)]
 
 
-def _median(a: Any, axis: object = None) -> Any:  # noqa: ANN401
+def _of_floats(name: str, a: Any, axis: int | None) -> Any:  # noqa: ANN401
+    """The elements of each line in ascending order, as floats."""
+    lines, _ = _lines(name, a, axis)
+    if not term_of(lines).type.is_float:
+        lines = wrap(cast_term(term_of(lines), F64))
+    return _in_order(lines)
+
+
+def _median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
     """The middle element, or the mean of the two in the middle."""
-    _need_all("median", axis)
-    found = _in_order(a)
-    n = found.shape[0]
-    low, high = found[(n - 1) // 2], found[n // 2]
+    found = _of_floats("median", a, axis)
+    n = found.shape[-1]
+    low, high, last = found[..., (n - 1) // 2], found[..., n // 2], found[..., n - 1]
     middle = np.where(n % 2 == 1, high, (low + high) / 2)
-    return np.where(found[n - 1] == found[n - 1], middle, found[n - 1])  # NaN where there is one
+    return _without_axis(np.where(last == last, middle, last), a, axis, keepdims)  # NaN where there is one
 
 
-def _need_all(name: str, axis: object) -> None:
-    if axis is not None:
-        raise TraceError(
-            f"{current_trace(f'np.{name}').text_here(f'np.{name}')} along axis {axis!r}",
-            advice="Leave axis out, which takes all elements.",
-        )
+def _without_axis(found: Any, a: Any, axis: int | None, keepdims: bool) -> Any:  # noqa: ANN401
+    """A result without the axis, or with one of one element in its place."""
+    if not keepdims:
+        return found
+    if axis is None:
+        raise TraceError("keepdims= without axis=", advice="Give an axis.")
+    return np.expand_dims(found, axis % a.ndim)
 
 
-def _quantile(a: Any, q: Any, axis: object = None) -> Any:  # noqa: ANN401
-    """On the line between the two nearest elements, as NumPy's method "linear"."""
-    _need_all("quantile", axis)
-    if not isinstance(q, Value) and (isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1):
-        raise TraceError(
-            f"{current_trace('np.quantile').text_here('np.quantile')}: q={q!r} is no share",
-            advice="Give a number from 0 to 1, or for np.percentile to 100, or an array of them.",
-        )
-    found = _in_order(a)
-    last = found.shape[0] - 1
-    place = q * wrap(cast_term(term_of(last), term_of(found).type))
+def _quantile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
+    """On the line between the two nearest elements, NumPy's method "linear"; of several shares along a first axis."""
+    if not isinstance(q, Value):
+        shares = np.asarray(q)
+        if shares.dtype.kind not in "iuf" or not ((shares >= 0) & (shares <= 1)).all():
+            raise TraceError(
+                f"{current_trace('np.quantile').text_here('np.quantile')}: q={q!r} is no share",
+                advice="Give a number from 0 to 1, or for np.percentile to 100, or an array of them.",
+            )
+        if shares.ndim == 1 and axis is not None:
+            return np.stack([_quantile(a, float(each), axis, keepdims=keepdims) for each in shares])
+        q = q if shares.ndim == 0 else as_array(q)
+    found = _of_floats("quantile", a, axis)
+    n = found.shape[-1]
+    place = q * wrap(cast_term(term_of(n - 1), term_of(found).type))
     below: Any = np.floor(place)
     k = wrap(cast_term(term_of(below), I64))
-    low, high, part = found[k], found[np.minimum(k + 1, last)], place - below
+    low, high, part, last = found[..., k], found[..., np.minimum(k + 1, n - 1)], place - below, found[..., n - 1]
     between = np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part))  # NumPy's way
-    return np.where(found[last] == found[last], between, found[last])  # NaN where there is one
+    return _without_axis(np.where(last == last, between, last), a, axis, keepdims)  # NaN where there is one
+
+
+def _percentile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
+    share = q / 100 if isinstance(q, Value | int | float | np.ndarray) else np.asarray(q) / 100
+    return _quantile(a, share, axis, keepdims=keepdims)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sort": _sorted,
     "argsort": _argsorted,
+    "lexsort": _sorted_by_several,
     "unique": _unique,
     "quantile": _quantile,
-    "percentile": lambda a, q, axis=None: _quantile(a, q / 100, axis),
+    "percentile": _percentile,
     "median": _median,
 }

@@ -48,8 +48,8 @@ class Captured:
 
     @property
     def shown(self) -> str:
-        """The value when the cell was traced, as Python prints it."""
-        return self.text or repr(self.value)
+        """The value when the cell was traced, as Python prints it; of an array its shape."""
+        return self.text or shown_value(self.value)
 
     def __str__(self) -> str:
         if callable(self.value):
@@ -92,31 +92,47 @@ class NotebookScope(dict[str, object]):
         is_array = hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")
         if is_array and not numbers and not isinstance(value, type):
             shape = np.shape(np.asarray(value)) if parts else getattr(value, "shape", "")
-            if self._of_arrays:
+            if self._of_arrays and not isinstance(value, np.ndarray):
                 raise TraceError(
                     f"{name} is an array from outside of the function (shape {shape})",
                     advice=f"Let the function have it as an argument, {name}, and give it in the call.",
                 )
-            raise TraceError(
-                f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
-                advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',
-            )
+            if not self._of_arrays:
+                raise TraceError(
+                    f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
+                    advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',
+                )
         line = sys._getframe(1).f_lineno
         self._captured[name] = Captured.now(name, value, line)
         if isinstance(value, FunctionType) and value.__globals__.get("__name__") == self._namespace.get("__name__"):
-            self._capture_reads(value, line)
+            capture_reads(value, self._namespace, self._captured, line)
         return value
 
-    def _capture_reads(self, function: FunctionType, line: int) -> None:
-        """Record what a function of the notebook reads there when it is called: numbers, texts, other functions."""
-        for name in _read_outside(function.__code__):
-            value = self._namespace.get(name)
-            value = value.item() if isinstance(value, np.generic) else value
-            if name in self._captured or not isinstance(value, _RECORDED):
-                continue
-            self._captured[name] = Captured.now(name, value, line)
-            if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
-                self._capture_reads(value, line)
+
+def capture_reads(
+    function: FunctionType,
+    namespace: Mapping[str, object],
+    captured: dict[str, Captured],
+    line: int,
+    variables: Iterable[str] = (),
+) -> None:
+    """Record what a function of the notebook reads there when it is called: numbers, arrays, other functions.
+
+    variables: those of functions around it, which the namespace has too.
+    """
+    for name in (*_read_outside(function.__code__), *variables):
+        value = namespace.get(name)
+        value = value.item() if isinstance(value, np.generic) else value
+        if name in captured or not isinstance(value, _RECORDED):
+            continue
+        captured[name] = Captured.now(name, value, line)
+        if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
+            capture_reads(value, namespace, captured, line)
+
+
+def shown_value(value: object) -> str:
+    """A value as Python prints it; of an array its shape."""
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
 def text_of(value: object) -> str:
@@ -132,7 +148,7 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-_RECORDED = (bool, int, float, str, tuple, list, dict, set, FunctionType)
+_RECORDED = (bool, int, float, str, tuple, list, dict, set, FunctionType, np.ndarray)
 """What a function that a cell calls may read from the notebook and is recorded."""
 
 

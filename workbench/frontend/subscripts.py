@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import EllipsisType
 
-import numpy as np
-
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, Cut, CutOrigin, Meeting
 from workbench.frontend.formulas import contains, made_of
@@ -93,9 +91,9 @@ def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | 
             found += [slice(None)] * (rank - named)
         elif isinstance(part, bool) or not (part is None or isinstance(part, slice | int | Term)):
             advice = "Write x[1:], x[::-1], x[3], x[:, None], or x[columns] with an array of whole numbers."
-            if isinstance(part, list | np.ndarray):
+            if isinstance(part, list):
                 advice = (
-                    "Let the function have them as an argument, x[columns], or take them apart: np.stack((x[1], x[3]))."
+                    "Write an array of whole numbers, x[np.array([1, 3])], or take it apart: np.stack((x[1], x[3]))."
                 )
             raise TraceError(f"{text}: {type(part).__name__} is no part of a subscript", advice=advice)
         elif isinstance(part, Term) and (not part.type.is_integer or part.type == BOOL):

@@ -175,6 +175,9 @@ class Trace:
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self.cell_lists: dict[tuple[object, ...], object] = {}
+        self.held_array: Callable[[object], Term] | None = (
+            None  # in a function of arrays, what makes a value of one of NumPy
+        )
         self.copies: dict[int, list[int]] = {}  # of values that are computed along other axes too, by their nodes
         self._turns = 0
         self._operations = 0

@@ -364,10 +364,11 @@ def operand(value: object) -> Operand:
             advice="Take one of them out: (a,) = ... unpacks a tuple of one, a, b = ... a tuple of two.",
         )
     if isinstance(value, np.ndarray) or hasattr(value, "__array__") or isinstance(value, list | tuple):
+        trace = current_trace("an array")
+        if trace.held_array is not None:
+            return trace.held_array(value)
         shape = f" of shape {np.shape(value)}" if isinstance(value, np.ndarray) else ""
         advice = 'Declare a field, name = field("name"), and give the array to simulate(name=array).'
-        if current_trace("an array").positions is not None:
-            advice = "Give it to the function as an argument, or write generate(n, f) where f is of an element's index."
         raise TraceError(f"{type(value).__name__}{shape} cannot be combined with a traced value", advice=advice)
     if isinstance(value, complex):
         raise TraceError(f"complex numbers such as {value!r} have no storage type", advice="Use two fields.")

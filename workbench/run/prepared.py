@@ -82,6 +82,7 @@ class Prepared:
 
         shapes: of the arrays that are given, by the names of their leaves. arguments: those of the first call.
         """
+        self.held: tuple[object, ...] = ()  # further arguments, which are the same in each call
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
         self._rebuild, self._function = function.rebuild, function
@@ -104,6 +105,8 @@ class Prepared:
 
     def run(self, arguments: Sequence[object], *, on_device: bool = False) -> object:
         """What the function returns for these arguments; on_device: its arrays as in `OneCall.result`."""
+        if self.held:
+            arguments = (*arguments, *self.held)
         if 0 in self._extents:
             return self._rebuild(self._interpreted(arguments))
         try:

@@ -36,7 +36,8 @@ class PreparedSequence:
     """
 
     def __init__(self, sequence: TracedSequence, names: Sequence[str], prepare: Prepare) -> None:
-        """`names`: of the arguments, and behind them of all that programs make."""
+        """`names`: of the arguments, and behind them of what the function holds and all that programs make."""
+        self.held: tuple[object, ...] = ()  # further arguments, which are the same in each call
         self.names = CapturedNames(sequence.programs[0].traced)
         self._rebuild, self._prepare = sequence.rebuild, prepare
         self._returned = [(names.index(name), is_selected) for name, is_selected in sequence.returned]
@@ -45,7 +46,7 @@ class PreparedSequence:
 
     def run(self, arguments: Sequence[object], *, on_device: bool = False) -> object:
         """What the function returns for these arguments; on_device: its arrays as in `OneCall.result`."""
-        values: list[Any] = list(arguments)
+        values: list[Any] = [*arguments, *self.held]
         lengths: tuple[int, ...] = ()
         for number, step in enumerate(self._steps):
             for native in step.natives:

@@ -1,12 +1,23 @@
 """The simulator runs hand-written CUDA kernels right and counts what they do."""
 
+import math
+import re
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from tests.kit.simulator_kernels import FIBERS, integer, kernel_library, scale_argument, shape_bytes
-from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, ValueArgument
+from workbench.backends.compile_pool import build
+from workbench.backends.simulated_device import (
+    INCLUDE,
+    ArrayArgument,
+    LaunchShape,
+    SimulatedDevice,
+    ValueArgument,
+    simulator_source,
+)
 
 
 @pytest.fixture(scope="module", params=FIBERS)
@@ -179,3 +190,33 @@ def test_cancel_ends_a_launch(device):
     device.reset()
     device.launch("copy", LaunchShape((4, 1, 1), (256, 1, 1)), arguments)
     assert out.all()
+
+
+def test_kernels_are_compiled_without_the_headers_of_the_standard_library():
+    """<cmath> alone is a third of the time in which a small kernel is compiled."""
+    included = re.findall(r"^#include <(\w+)", "".join(file.read_text() for file in INCLUDE.glob("*.h")), re.MULTILINE)
+    assert set(included) == {"cstdint", "type_traits"}
+
+
+NAMES = ("fabs", "floor", "ceil", "rint", "trunc", "sqrt", "exp", "log1p", "tanh", "erf", "lgamma", "sinh")
+PAIRS = {"atan2": math.atan2, "copysign": math.copysign, "fmax": max, "fmin": min, "fmod": math.fmod, "pow": math.pow}
+OF_MATH = {"rint": round, "fabs": abs}
+
+
+def test_mathematics_has_names_for_both_types():
+    calls = [*(f"{name}(x)" for name in NAMES), *(f"{name}(x, y)" for name in PAIRS), "fma(x, y, x)", "1 / rsqrt(x)"]
+    calls += ["isfinite(x)", "isnan(x)", "isinf(x)", "signbit(y)"]
+    body = "".join(f"  out[{number}] = {call};\n" for number, call in enumerate(calls))
+    typed = "".join(f'  static_assert(sizeof({call}) == sizeof(x), "");\n' for call in calls[:-4])
+    head = 'extern "C" __global__ void all_%s(stencil::array<%s> out, %s x, %s y) {\n'
+    text = "".join(head % ((type_,) * 4) + typed + body + "}\n" for type_ in ("float", "double"))
+    (built,) = build([simulator_source("mathematics", text, {"all_float": False, "all_double": False})])
+    with closing(SimulatedDevice(built.path)) as device:
+        for kernel, type_ in (("all_float", np.float32), ("all_double", np.float64)):
+            x, y, out = type_(2.75), type_(-0.25), np.zeros(len(calls), type_)
+            given = [ArrayArgument("out", out), ValueArgument("x", x.tobytes()), ValueArgument("y", y.tobytes())]
+            assert device.launch(kernel, LaunchShape((1, 1, 1), (1, 1, 1)), given) == 0, device.faults()
+            wanted = [OF_MATH.get(name, getattr(math, name, None))(float(x)) for name in NAMES]
+            wanted += [function(float(x), float(y)) for function in PAIRS.values()]
+            wanted += [float(x) * float(y) + float(x), math.sqrt(x), 1, 0, 0, 1]
+            np.testing.assert_allclose(out, wanted, rtol=4 * np.finfo(type_).eps)

@@ -1,10 +1,6 @@
 // The CUDA names that generated text may use, as ordinary C++: qualifiers, warp functions, atomics, mathematics.
 #pragma once
 
-#include <math.h>
-
-#include <cmath>
-
 #include "simulator_threads.h"
 
 #define __global__
@@ -134,14 +130,41 @@ inline void stencil_tma_load(A&&...) {
   static_assert(sizeof...(A) > 99, "TMA is not simulated; emit the variant with plain loads");
 }
 
-// What <math.h> does not declare at global scope, or declares for double only.
-using std::fabs, std::fma, std::fmax, std::fmin, std::fmod, std::isfinite, std::isinf, std::isnan, std::signbit;
-using std::copysign, std::cbrt, std::exp2, std::expm1, std::hypot, std::log1p, std::log2, std::nearbyint, std::rint;
-using std::round, std::trunc, std::erf, std::erfc, std::tgamma, std::lgamma, std::asinh, std::acosh, std::atanh;
+// The mathematics library by the names that compilers have for it: <cmath> would take a third of the time in which a
+// small kernel is compiled.
+#define STENCIL_SIM_OF_ONE(name)                                  \
+  inline float name(float a) { return __builtin_##name##f(a); }   \
+  inline float name##f(float a) { return __builtin_##name##f(a); } \
+  inline double name(double a) { return __builtin_##name(a); }
+#define STENCIL_SIM_OF_TWO(name)                                                      \
+  inline float name(float a, float b) { return __builtin_##name##f(a, b); }           \
+  inline float name##f(float a, float b) { return __builtin_##name##f(a, b); }        \
+  inline double name(double a, double b) { return __builtin_##name(a, b); }
+#define STENCIL_SIM_TEST(name)                               \
+  inline bool name(float a) { return __builtin_##name(a); }  \
+  inline bool name(double a) { return __builtin_##name(a); }
+STENCIL_SIM_OF_ONE(acos) STENCIL_SIM_OF_ONE(acosh) STENCIL_SIM_OF_ONE(asin) STENCIL_SIM_OF_ONE(asinh)
+STENCIL_SIM_OF_ONE(atan) STENCIL_SIM_OF_ONE(atanh) STENCIL_SIM_OF_ONE(cbrt) STENCIL_SIM_OF_ONE(ceil)
+STENCIL_SIM_OF_ONE(cos) STENCIL_SIM_OF_ONE(cosh) STENCIL_SIM_OF_ONE(erf) STENCIL_SIM_OF_ONE(erfc)
+STENCIL_SIM_OF_ONE(exp) STENCIL_SIM_OF_ONE(exp2) STENCIL_SIM_OF_ONE(expm1) STENCIL_SIM_OF_ONE(fabs)
+STENCIL_SIM_OF_ONE(floor) STENCIL_SIM_OF_ONE(lgamma) STENCIL_SIM_OF_ONE(log) STENCIL_SIM_OF_ONE(log10)
+STENCIL_SIM_OF_ONE(log1p) STENCIL_SIM_OF_ONE(log2) STENCIL_SIM_OF_ONE(nearbyint) STENCIL_SIM_OF_ONE(rint)
+STENCIL_SIM_OF_ONE(round) STENCIL_SIM_OF_ONE(sin) STENCIL_SIM_OF_ONE(sinh) STENCIL_SIM_OF_ONE(sqrt)
+STENCIL_SIM_OF_ONE(tan) STENCIL_SIM_OF_ONE(tanh) STENCIL_SIM_OF_ONE(tgamma) STENCIL_SIM_OF_ONE(trunc)
+STENCIL_SIM_OF_TWO(atan2) STENCIL_SIM_OF_TWO(copysign) STENCIL_SIM_OF_TWO(fmax) STENCIL_SIM_OF_TWO(fmin)
+STENCIL_SIM_OF_TWO(fmod) STENCIL_SIM_OF_TWO(hypot) STENCIL_SIM_OF_TWO(pow)
+STENCIL_SIM_TEST(isfinite) STENCIL_SIM_TEST(isinf) STENCIL_SIM_TEST(isnan) STENCIL_SIM_TEST(signbit)
+#undef STENCIL_SIM_OF_ONE
+#undef STENCIL_SIM_OF_TWO
+#undef STENCIL_SIM_TEST
 
-inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+inline float rsqrt(float x) { return 1.0f / sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline float rsqrtf(float x) { return 1.0f / sqrt(x); }
 
 #define STENCIL_SIM_MINMAX(T)                           \
   inline T min(T a, T b) { return b < a ? b : a; }      \
@@ -153,23 +176,23 @@ STENCIL_SIM_MINMAX(unsigned long)
 STENCIL_SIM_MINMAX(long long)
 STENCIL_SIM_MINMAX(unsigned long long)
 #undef STENCIL_SIM_MINMAX
-inline float min(float a, float b) { return std::fmin(a, b); }
-inline float max(float a, float b) { return std::fmax(a, b); }
-inline double min(double a, double b) { return std::fmin(a, b); }
-inline double max(double a, double b) { return std::fmax(a, b); }
+inline float min(float a, float b) { return fmin(a, b); }
+inline float max(float a, float b) { return fmax(a, b); }
+inline double min(double a, double b) { return fmin(a, b); }
+inline double max(double a, double b) { return fmax(a, b); }
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline float __fsqrt_rn(float a) { return sqrt(a); }
+inline float __fmaf_rn(float a, float b, float c) { return fma(a, b, c); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __dsqrt_rn(double a) { return std::sqrt(a); }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline double __dsqrt_rn(double a) { return sqrt(a); }
+inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
 #define STENCIL_SIM_SAME_BITS(name, To, From)  \
   inline To name(From value) {                 \

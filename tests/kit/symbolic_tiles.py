@@ -6,6 +6,7 @@ are often the same term, as on periodic axes, and a loop that reads one of them 
 
 import copy
 import itertools
+from functools import cache
 
 from tests.kit.symbolic import Machine, Spaces, domain_of, ghost
 from workbench.graph import Extend, Undefined
@@ -65,24 +66,20 @@ class TiledMachine(Machine):
 
     def fill_slot(self, each, fill, arrays, slot, box=None):
         """Ghost cells of one array by the rules of a fill; with a box those that come from its cells."""
-        fill = each.plain.fills[fill]
-        node, source = each.kernel.nodes[fill.node], dict(arrays[slot])
+        fill, array = each.plain.fills[fill], arrays[slot]
+        node = each.kernel.nodes[fill.node]
         sides, extents = node.instruction.sides, Spaces(each.kernel, self.extents).extents_of(fill.node)
 
         def inside(cell):
-            return source.get(cell, "garbage")
+            return array.get(cell, "garbage")
 
         def operand(number, cell):
             return self.formula(each.kernel, {}, node.operands[number], cell, True)
 
-        for cell in domain_of(extents, fill.margins):
-            outside = [(k, 0 if i < 0 else 1) for k, i in enumerate(cell) if not 0 <= i < extents[k]]
-            if not outside or any(isinstance(sides[k][side], Undefined) for k, side in outside):
-                continue
-            homes = [home_of(sides[k], i, extents[k]) for k, i in enumerate(cell)]
+        for cell, homes in ghosts_of(sides, extents, fill.margins):
             if box is None or all(low <= home < high for home, (low, high) in zip(homes, box, strict=True)):
-                arrays[slot][cell] = ghost(self.terms, sides, cell, extents, inside, operand)
-                self.outside[id(arrays[slot])][cell] = "image"
+                array[cell] = ghost(self.terms, sides, cell, extents, inside, operand)
+                self.outside[id(array)][cell] = "image"
 
     def windows(self, tiles, size):
         tiling = self.tiling
@@ -160,6 +157,17 @@ class TiledMachine(Machine):
             (low - below * (low == 0), high + above * (high == n))
             for (low, high), (below, above), n in zip(box, margins, self.extents, strict=True)
         ]
+
+
+@cache
+def ghosts_of(sides, extents, margins):
+    """The ghost cells that a fill writes, each with the cell of the domain that it comes from."""
+    found = []
+    for cell in domain_of(extents, margins):
+        outside = [(k, 0 if i < 0 else 1) for k, i in enumerate(cell) if not 0 <= i < extents[k]]
+        if outside and not any(isinstance(sides[k][side], Undefined) for k, side in outside):
+            found.append((cell, tuple(home_of(sides[k], i, extents[k]) for k, i in enumerate(cell))))
+    return found
 
 
 def home_of(rules, i, n):

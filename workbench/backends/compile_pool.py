@@ -21,6 +21,15 @@ from workbench.amounts import seconds_text
 from workbench.backends.base import Availability
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe
 from workbench.backends.cache_folder import default_cache, in_use, leave_folder
+from workbench.backends.compiler_failures import (
+    PLAIN_FLAGS,
+    may_not_execute,
+    not_loaded,
+    not_started,
+    own_fault,
+    refused,
+    warn_of_fault,
+)
 from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted, memory_limit
 from workbench.backends.loaded_library import loading_problem
 from workbench.backends.processor import available_threads
@@ -39,12 +48,10 @@ Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both
 
 DEFAULT_TIMEOUT = 300.0
 _POLL = 0.05  # seconds between two looks for a request to cancel
-_NOT_EXECUTED = "failed to map segment"  # what loaders say where nothing may be executed, whatever forbids it
 _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
 _REPORT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fopt-info-vec",), "clang": ("-Rpass=loop-vectorize",)}
 _OF_LINKING = ("-shared", "-nodefaultlibs", "-nostdlib++", "-l", "-Wl,")
-_ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +188,7 @@ def build(
     most = chosen.jobs or available_threads()
     jobs = min(most, len(units))
     if jobs <= 1:
-        return tuple(_build_one(unit, chosen, cancelled, most) for unit in units)
+        return _told(chosen, [_build_one(unit, chosen, cancelled, most) for unit in units])
     with ThreadPoolExecutor(jobs, thread_name_prefix="compile") as pool:
         futures = [pool.submit(_build_one, unit, chosen, cancelled, most // jobs) for unit in units]
         try:
@@ -189,7 +196,15 @@ def build(
         finally:
             if not all(future.done() for future in futures):
                 stop.set()
-    return _results(futures)
+    return _told(chosen, _results(futures))
+
+
+def _told(compiler: Compiler, made: Sequence[Built]) -> tuple[Built, ...]:
+    """The libraries; the user is told of those made now in spite of a fault of the compiler."""
+    for built in made:
+        if not built.from_cache and own_fault(built.report):
+            warn_of_fault(built.name, compiler.toolchain.version)
+    return tuple(made)
 
 
 def _results(futures: Sequence[Future[Result]]) -> tuple[Result, ...]:
@@ -217,8 +232,8 @@ def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool], jo
         if not problem:
             return Built(unit.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
         cache.drop(recipe.key)
-        cache = leave_folder(cache) if _NOT_EXECUTED in problem else None
-    raise _not_loaded(unit, compiler, problem)
+        cache = leave_folder(cache) if may_not_execute(problem) else None
+    raise not_loaded(unit.name, compiler.toolchain, problem)
 
 
 def build_objects(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> list[Path]:
@@ -309,22 +324,32 @@ def _compile_text(
     flags: tuple[str, ...],
     linked: Sequence[Path] = (),
 ) -> tuple[bytes, str]:
-    """Compile a unit's text, or one of those that it is cut into, in a folder of its own."""
+    """Compile a unit's text, or one of those that it is cut into, in a folder of its own.
+
+    A compiler that stops through a fault of its own gets a second try without vectors; the messages begin with the
+    fault's line.
+    """
     chain = compiler.toolchain
     (folder / unit.file_name).write_text(text, encoding="utf-8")
-    options = (*flags, *_REPORT_FLAGS[chain.kind])
     objects = [str(path) for path in linked]
-    command = [*chain.command, "-x", "c++", unit.file_name, "-x", "none", *objects, *options, "-o", "made"]
+    command = [*chain.command, "-x", "c++", unit.file_name, "-x", "none", *objects, *flags, *_REPORT_FLAGS[chain.kind]]
     memory = memory_limit() if compiler.memory is None else compiler.memory
     if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
-        raise _not_started(command[0], "no such program")
-    status, report = _run(bounded(command, memory), folder, unit.name, compiler.timeout, cancelled)
-    made = folder / "made"
-    if status != 0 or not made.exists():
+        raise not_started(command[0], "no such program")
+    made, fault = folder / "made", ""
+    for plain in ((), PLAIN_FLAGS[chain.kind]):
+        whole = bounded([*command, *plain, "-o", "made"], memory)
+        status, report = _run(whole, folder, unit.name, compiler.timeout, cancelled)
+        if status == 0 and made.exists():
+            return made.read_bytes(), fault + report
         if is_exhausted(report, memory):
             raise exhausted(unit.name, memory)
-        raise _refused(unit, compiler, key, status, report)
-    return made.read_bytes(), report
+        fault = own_fault(report)
+        if not fault:
+            break
+    stem, suffix = os.path.splitext(unit.file_name)
+    kept = compiler.cache.keep_failure(f"{stem}-{key[:12]}{suffix}", unit.text)
+    raise refused(unit.name, unit.file_name, unit.text, kept, chain, status, report)
 
 
 def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled: Callable[[], bool]) -> tuple[int, str]:
@@ -343,7 +368,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
             start_new_session=_groups.own,  # an interrupt from the keyboard reaches us, not half of them
         )
     except OSError as error:
-        raise _not_started(command[0], error.strerror or str(error)) from error
+        raise not_started(command[0], error.strerror or str(error)) from error
     try:
         while True:
             try:
@@ -362,39 +387,3 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 (os.killpg if _groups.own else os.kill)(process.pid, signal.SIGKILL)
             process.communicate()
-
-
-def _not_started(program: str, why: str) -> BuildError:
-    return BuildError(
-        f"the compiler {program} cannot be started: {why}",
-        advice="Run `workbench doctor` to see which compilers work here.",
-    )
-
-
-def _not_loaded(unit: Unit, compiler: Compiler, problem: str) -> BuildError:
-    made = f"the library of {unit.name!r}, made by {compiler.toolchain}, cannot be loaded: {problem}"
-    if _NOT_EXECUTED in problem:
-        return BuildError(made, advice="Set WORKBENCH_CACHE to a folder on a file system that is not mounted noexec.")
-    return BuildError(made, advice="Set WORKBENCH_CXX to another compiler; `workbench doctor` shows which work here.")
-
-
-def _refused(unit: Unit, compiler: Compiler, key: str, status: int, report: str) -> BuildError:
-    """The error for a source that the compiler did not accept: its first complaint and the line it points to."""
-    stem, suffix = os.path.splitext(unit.file_name)
-    kept = compiler.cache.keep_failure(f"{stem}-{key[:12]}{suffix}", unit.text)
-    first = _ERROR.search(report)
-    if first is None:
-        tail = [line for line in report.splitlines() if line.strip()][-3:]
-        complaint = "\n".join(f"    {line}" for line in tail) or f"    exit status {status}, no message"
-    else:
-        complaint = f"    {first['file']}:{first['line']}: {first['message']}"
-        lines = unit.text.splitlines()
-        number = int(first["line"])
-        if first["file"] == unit.file_name and 1 <= number <= len(lines):
-            complaint += f"\n    {number} | {lines[number - 1].strip()}"
-    where = "it could not be kept" if kept is None else f"it is kept in {kept}"
-    return BuildError(
-        f"the compiler refused the generated source of {unit.name!r} ({where}):\n{complaint}\n"
-        f"    by {compiler.toolchain.version}",
-        advice="Report this text and that file: generated source must always compile.",
-    )

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_33ee8c4f0a1d5651 {
+namespace plan_90e74849c30fe5c6 {
 
 // Outside of u
 struct outside_u {
@@ -39,7 +39,7 @@ static STENCIL_PROCEDURE void sweep_step_0_u(
     Row<3> row = row_at(shape, part);
     const int64_t (&at)[3] = row.at;
     (void)at;
-    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_near_row(shape, part, row)) {
         const double* const u = u_array + row.start;
         const double* const u_xp1 = u_array + row.start + shape.strides[0];
         const double* const u_xm1 = u_array + row.start - shape.strides[0];
@@ -169,12 +169,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_33ee8c4f0a1d5651
+}  // namespace plan_90e74849c30fe5c6
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_33ee8c4f0a1d5651(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_90e74849c30fe5c6(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_33ee8c4f0a1d5651;
+    using namespace stencil::plan_90e74849c30fe5c6;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

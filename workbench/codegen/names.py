@@ -28,7 +28,7 @@ _TAKEN = _words(
     part box tile tiles turn buffer plane block wide active more asked goes
     control source target walk value values rules grown margins slots partials array body main signbit linux unix
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
-    modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES
+    modulo number reduce_chunk chunk_end partial_index row_at next_row next_near_row CHUNK LANES
     reduce_freely FreeLanes for_lanes FREE_LANES AT_A_TIME
     combine_add combine_multiply compute made keep quick large done stop not_finite
     whole end Stretch end_of_stretch Cells Vector VectorOf VectorAt vector_length whole_vectors side_by_side

@@ -180,6 +180,20 @@ def test_of_matrices(function, shape):
     assert_is_numpy(function, draw.integers(-9, 10, shape).astype(np.float64), whole(shape[0]))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[None, :][np.array([True])] + 1,
+        lambda x: x[None, :][x[:1] < 3] + 1,
+        lambda x: x[None, :, None][x[None, :] < 2] + 1,
+        lambda x: x[:1, None][x.sum(keepdims=True) > 0] + 1,
+        lambda x: x.sum(keepdims=True)[x[:1] < 9] + 1,
+    ],
+)
+def test_conditions_on_axes_of_one_element(function):
+    assert_is_numpy(function, whole(5), ways=WAYS[::2])
+
+
 def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_equal():
     def of_others(x, z):
         small, large = x[x < 3], z[z > 3]
@@ -213,6 +227,9 @@ def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_e
         ),
         (lambda x: x[x[:, None] > 0], "a condition of 2 axes on an array of 1"),
         (lambda x: x[(x > 0).sum() > 1], "a condition of 0 axes on an array of 1"),
+        (lambda x: x[None, :][x < 3], "one element along axis 0, the other another length"),
+        (lambda x: x.sum(keepdims=True)[x < 3], "one element along axis 0, the other another length"),
+        (lambda x: np.stack([x, x])[x.sum(keepdims=True) > 0], "one element along axis 0, the other another length"),
         (lambda x: np.nonzero(x.sum()), "a number has no places"),
         (lambda x: x[:, None][:, x > 0], r"an index is bool(.*\n)*.*x\[:, np\.flatnonzero\(condition\)\]"),
         (lambda x: x + 0 if x[x > 0].size else x, "needs one true or false"),

@@ -8,6 +8,7 @@ from workbench.errors import TraceError
 from workbench.frontend.compression import compressed
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of
+from workbench.frontend.promotion import spread
 from workbench.frontend.shapes import reshape
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Term
@@ -26,18 +27,37 @@ def selected(positions: FunctionPositions, term: Term, condition: Term) -> Value
             f"{positions.trace.text_here('this subscript')}: a condition of {rank} axes on an array of {own}",
             advice="Give a condition on the first axes of the array, or on all.",
         )
-    if own == 1:
-        return compressed(term, condition)  # type: ignore[no-any-return]  # an array value
+    term, condition = _of_lengths(positions, term, rank), _of_lengths(positions, condition, rank)
     behind = condition.in_order((*order_of(condition), *(None,) * (own - rank)))
     (met, held), _ = positions.meet([term, behind])
     assert isinstance(met, Term)
     assert isinstance(held, Term)
+    for place, (along, asked) in enumerate(zip(order_of(met), order_of(held)[:rank], strict=False)):
+        if (along is None) != (asked is None):  # as operands of + they would meet
+            raise TraceError(
+                f"{positions.trace.text_here('this subscript')}: one of the condition and the array has one element "
+                f"along axis {place}, the other another length",
+                advice="Give a condition with the lengths of the array.",
+            )
     held = held.in_order(order_of(held)[:rank])
+    if own == 1:
+        return compressed(met, held)  # type: ignore[no-any-return]  # an array value
     if rank == own:
         return compressed(reshape(positions, met, (-1,)), reshape(positions, held, (-1,)))  # type: ignore[no-any-return]  # as above
     rest: Any = wrap(met)
     rows = met if rank == 1 else reshape(positions, met, (-1, *rest.shape[rank:]))
     return wrap(subscript(positions, rows, [term_of(_places(positions, held))]))
+
+
+def _of_lengths(positions: FunctionPositions, term: Term, count: int) -> Term:
+    """The same elements; each of the first axes has a length, 1 if None made it, which then fits no other one."""
+    order = list(order_of(term))
+    for place in range(count):
+        if order[place] is None:
+            one = positions.free(positions.table.axis(positions.length_of(1)), [*order, *term.space.axes])
+            order[place] = one
+            term = spread(term, positions.space([*term.space.axes, one])).in_order(tuple(order))
+    return term
 
 
 def nonzero(positions: FunctionPositions, a: object) -> tuple[Value, ...]:

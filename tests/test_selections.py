@@ -194,6 +194,27 @@ def test_conditions_on_axes_of_one_element(function):
     assert_is_numpy(function, whole(5), ways=WAYS[::2])
 
 
+@pytest.mark.parametrize(
+    ("function", "fits"),
+    [
+        (lambda x, c: x[None, :][c] + 1, 1),
+        (lambda x, c: x.sum(keepdims=True)[c] + 1, 1),
+        (lambda x, c: np.stack([x, x])[c] + 1, 2),
+        (lambda x, c: np.stack([c, c], 1)[x[:3].sum(keepdims=True) < 99] + 1, 1),
+    ],
+)
+def test_conditions_have_the_length_of_the_array_also_where_one_is_1(function, fits):
+    for count in (1, 2, 3):
+        condition = np.arange(count) % 2 == 0
+        if count == fits:
+            assert_is_numpy(function, whole(5), condition, ways=WAYS[::2])
+            continue
+        with pytest.raises(IndexError):
+            function(whole(5), condition)
+        with pytest.raises(ShapeError, match=r"has \d elements?"):
+            program_of(function)(whole(5), condition, backend="reference")
+
+
 def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_equal():
     def of_others(x, z):
         small, large = x[x < 3], z[z > 3]
@@ -227,9 +248,6 @@ def test_arrays_of_one_condition_meet_and_those_of_others_if_their_lengths_are_e
         ),
         (lambda x: x[x[:, None] > 0], "a condition of 2 axes on an array of 1"),
         (lambda x: x[(x > 0).sum() > 1], "a condition of 0 axes on an array of 1"),
-        (lambda x: x[None, :][x < 3], "one element along axis 0, the other another length"),
-        (lambda x: x.sum(keepdims=True)[x < 3], "one element along axis 0, the other another length"),
-        (lambda x: np.stack([x, x])[x.sum(keepdims=True) > 0], "one element along axis 0, the other another length"),
         (lambda x: np.nonzero(x.sum()), "a number has no places"),
         (lambda x: x[:, None][:, x > 0], r"an index is bool(.*\n)*.*x\[:, np\.flatnonzero\(condition\)\]"),
         (lambda x: x + 0 if x[x > 0].size else x, "needs one true or false"),

@@ -32,8 +32,8 @@ def own_fault(report: str) -> str:
 def warn_of_fault(name: str, version: str) -> None:
     """Tell the user of a program that was compiled without vectors for that reason."""
     text = (
-        f"the compiler stopped with an internal error at {name!r}, which was compiled without vector instructions "
-        f"instead: the results are the same, the speed is less. Compiler: {version}; WORKBENCH_CXX names another one."
+        f"the compiler stopped with an internal error at {name!r}. It was compiled again without vectorised loops: the "
+        f"results are the same, but it runs slower. The compiler is {version}; WORKBENCH_CXX selects another one."
     )
     warn_user(text, CompilerFaultWarning)
 

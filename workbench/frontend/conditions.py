@@ -19,7 +19,8 @@ from workbench.graph.types import BOOL
 def selected(positions: FunctionPositions, term: Term, condition: Term) -> Value:
     """x[condition]: the elements where it holds, the last axis fastest; of fewer axes it selects along the first ones.
 
-    Raises TraceError for a condition with more axes than the array, or with none.
+    Raises TraceError for a condition with more axes than the array, or with none. Lengths have to be equal, also where
+    one of them is 1, which a call checks.
     """
     rank, own = len(order_of(condition)), len(order_of(term))
     if not 0 < rank <= own:
@@ -27,18 +28,15 @@ def selected(positions: FunctionPositions, term: Term, condition: Term) -> Value
             f"{positions.trace.text_here('this subscript')}: a condition of {rank} axes on an array of {own}",
             advice="Give a condition on the first axes of the array, or on all.",
         )
-    term, condition = _of_lengths(positions, term, rank), _of_lengths(positions, condition, rank)
+    term, condition = _with_lengths(positions, term, rank), _with_lengths(positions, condition, rank)
+    for along, asked in zip(order_of(term), order_of(condition), strict=False):
+        if along is not None and asked is not None and not positions.table.same_length(along, asked):
+            text = positions.trace.text_here("this subscript")
+            positions.join(positions.table.length_of(along), positions.table.length_of(asked), text)
     behind = condition.in_order((*order_of(condition), *(None,) * (own - rank)))
     (met, held), _ = positions.meet([term, behind])
     assert isinstance(met, Term)
     assert isinstance(held, Term)
-    for place, (along, asked) in enumerate(zip(order_of(met), order_of(held)[:rank], strict=False)):
-        if (along is None) != (asked is None):  # as operands of + they would meet
-            raise TraceError(
-                f"{positions.trace.text_here('this subscript')}: one of the condition and the array has one element "
-                f"along axis {place}, the other another length",
-                advice="Give a condition with the lengths of the array.",
-            )
     held = held.in_order(order_of(held)[:rank])
     if own == 1:
         return compressed(met, held)  # type: ignore[no-any-return]  # an array value
@@ -49,7 +47,7 @@ def selected(positions: FunctionPositions, term: Term, condition: Term) -> Value
     return wrap(subscript(positions, rows, [term_of(_places(positions, held))]))
 
 
-def _of_lengths(positions: FunctionPositions, term: Term, count: int) -> Term:
+def _with_lengths(positions: FunctionPositions, term: Term, count: int) -> Term:
     """The same elements; each of the first axes has a length, 1 if None made it, which then fits no other one."""
     order = list(order_of(term))
     for place in range(count):

@@ -10,7 +10,7 @@ import workbench as wb
 from tests.kit.random_programs import random_program
 from tests.planning.long_programs import smoothed, smoothed_in_two_dimensions
 from tests.planning.random_graphs import random_graph
-from workbench.planning import placing, walking
+from workbench.planning import placing, search, walking
 from workbench.planning.draft import Draft
 from workbench.planning.estimate import Estimate
 from workbench.planning.fields import copied_loads, end_fields
@@ -19,7 +19,6 @@ from workbench.planning.passes import PASSES, plan_graph
 from workbench.planning.reach import find_margins
 from workbench.planning.rolling import ChainSearch
 from workbench.planning.schedules.stepwise import Ordering
-from workbench.planning.search import _changed
 from workbench.planning.variants import live_nodes
 
 
@@ -183,7 +182,7 @@ def test_a_change_is_noticed_where_it_changes_other_loops(lines):
     estimate, _ = estimate_of(plan, through_fills=True)
     (x,) = (i for i, node in enumerate(plan.main.kernel.nodes) if "x" in node.names)
     stored, recomputed = (
-        estimate.of(_changed(plan.main.storage, (x,), to)) for to in (Storage.MANIFEST, Storage.DELAYED)
+        estimate.of(search._changed(plan.main.storage, (x,), to)) for to in (Storage.MANIFEST, Storage.DELAYED)
     )
     assert stored.parts != recomputed.parts or stored.chained.together != recomputed.chained.together
     assert_alike(estimate.of(stored.storage, recomputed, (x,)), stored)
@@ -242,7 +241,7 @@ def test_a_change_of_one_value_looks_at_no_more_in_a_longer_program(program, mon
         base = estimate.of([Storage.MANIFEST if i in free else s for i, s in enumerate(plan.main.storage)])
         looked.clear()
         for node in free:
-            estimate.of(_changed(base.storage, (node,), Storage.DELAYED), base, (node,))
+            estimate.of(search._changed(base.storage, (node,), Storage.DELAYED), base, (node,))
         found.append({name: calls / len(free) for name, calls in looked.items()})
     print(found)
     assert {"put", "_may_join"} <= found[0].keys() == found[1].keys()
@@ -255,10 +254,10 @@ def test_a_long_loop_is_not_walked_through_anew_because_one_of_its_roots_changes
     plan = plan_graph(made.graph)
     estimate, _ = estimate_of(plan)
     roots = [i for i, node in enumerate(plan.main.kernel.nodes) if "w" in node.names]
-    base = estimate.of(_changed(plan.main.storage, roots, Storage.MANIFEST))
+    base = estimate.of(search._changed(plan.main.storage, roots, Storage.MANIFEST))
     monkeypatch.setattr(walking.Walking, "of", None)  # from nothing
     for node in roots[1:]:  # a loop goes by its first root
-        trial = estimate.of(_changed(base.storage, (node,), Storage.DELAYED), base, (node,))
+        trial = estimate.of(search._changed(base.storage, (node,), Storage.DELAYED), base, (node,))
         assert estimate.of(base.storage, trial, (node,)).bodies == base.bodies
 
 
@@ -274,10 +273,51 @@ def test_the_change_of_no_single_value_gains_anything_after_a_search():
         for node in free:
             is_stored = found.storage[node] is Storage.MANIFEST
             if is_stored or times[node] > 1:
-                other = _changed(found.storage, (node,), Storage.DELAYED if is_stored else Storage.MANIFEST)
+                other = search._changed(found.storage, (node,), Storage.DELAYED if is_stored else Storage.MANIFEST)
                 assert estimate.of(other, found, (node,)).cost > found.cost - 1e-6, (seed, node)
                 changes += 1
     assert changes > 100
+
+
+def test_a_value_whose_only_user_may_be_stored_instead_is_not_tried(monkeypatch):
+    graphs = [wb.solvers.hydro.machine(2).graph, wb.solvers.shallow_water.machine(1).graph]
+    plans = [plan_graph(graph) for graph in (*graphs, *(random_graph(seed) for seed in range(40)))]
+    searches = [(*estimate_of(plan)[::-1], plan.main.storage) for plan in plans]
+
+    def found():
+        """The costs and the efforts of all searches."""
+        results = []
+        for free, estimate, storage in searches:
+            estimate.effort = 0
+            wanted = [None if i in free else each for i, each in enumerate(storage)]
+            cost = estimate.of(search.cheapest_allocation(estimate, wanted).storage).cost
+            results.append((cost, estimate.effort))
+        return results
+
+    quick = found()
+    monkeypatch.setattr(search._Descent, "_is_taken_up", lambda descent, node: False)
+    whole = found()
+    assert [cost for cost, _ in quick] == [cost for cost, _ in whole]
+    assert all(less <= more for (_, less), (_, more) in zip(quick, whole, strict=True))
+    assert all(less < 0.75 * more for (_, less), (_, more) in zip(quick[:2], whole[:2], strict=True))
+
+
+def test_only_users_compute_with_a_value_at_its_cell_and_take_no_more_to_store():
+    lines = """
+u, half = field("u", boundary="periodic"), field("half", dtype="f32", boundary="periodic")
+alone = 2 * u  # its square is all that takes it
+moved = 3 * u  # taken beside its cell
+twice = 4 * u  # taken by two
+narrow = 5 * half  # its user is twice as long
+u.next = alone * alone + moved[+1] + (twice + 1) * (twice - 1) + astype(narrow, "f64") * u
+half.next = half
+"""
+    estimate, _ = estimate_of(plan_graph(wb.trace(lines, name="users").graph))
+    nodes = estimate.kernel.nodes
+    named = {name: i for i, node in enumerate(nodes) for name in node.names}
+    square = next(i for i, n in enumerate(nodes) if n.operands == (named["alone"], named["alone"]))
+    assert estimate.only_users[named["alone"]] == square
+    assert [estimate.only_users[named[name]] for name in ("moved", "twice", "narrow")] == [-1, -1, -1]
 
 
 def test_a_search_tries_no_change_twice(monkeypatch):

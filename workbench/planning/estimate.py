@@ -121,6 +121,7 @@ class Estimate:
         self._reduced = _reduced(kernel)
         self._extended = {kernel.nodes[i].operands[0] for i in self.filled}
         self._placing = Placing(kernel, self.margins, live, copies)
+        self.only_users = self._walking.only_users(live)
         self._effort_of_loop = _CHAINING if together and self.dim > 1 else _ORDERING
         self.effort = 0
 

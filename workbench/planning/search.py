@@ -11,8 +11,8 @@ from workbench.planning.estimate import Estimate, Estimated
 from workbench.planning.kernel_plan import Storage
 
 _SMALL = 32  # free values up to which the search starts from both ends
-EFFORT = 600_000
-"""The budget of a search: of an estimate, after which nothing more is tried; half a second to one second."""
+EFFORT = 400_000
+"""The budget of a search: of an estimate, after which nothing more is tried; a quarter to half a second."""
 _STRIDES = range(1, 9)  # of the frontiers that the budget left untried, each so many-th is stored
 _PLACES = 1 << 16  # offsets up to which estimates are made; farther moves are beyond what loops reuse of what they read
 _Region = tuple[tuple[int, int], ...]  # the loops that evaluate a value, each with the offsets as bits
@@ -31,10 +31,11 @@ def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) ->
 
     Starts from all Delayed, in small programs also from all Manifest. Frontiers first: the outermost values of a
     region that is evaluated at the same cells, such as all fluxes through a face, are worth storing only together.
-    Then one value after the other is flipped until no flip gains anything. Of equal allocations it keeps the one that
-    stores less. The result depends on the program alone, not on a clock: the budget EFFORT counts work. Where it ends
-    before all frontiers are tried, the rest is stored at regular distances, such as every fifth of equal steps. Of
-    programs that reach very far, all values that are read beside their cell are stored instead.
+    Then one value after the other is flipped until no flip gains anything; of values each of which only the next one
+    computes with, the last is tried for all. Of equal allocations it keeps the one that stores less. The result depends
+    on the program alone, not on a clock: the budget EFFORT counts work. Where it ends before all frontiers are tried,
+    the rest is stored at regular distances, such as every fifth of equal steps. Of programs that reach very far, all
+    values that are read beside their cell are stored instead.
     """
     free = frozenset(i for i, storage in enumerate(wanted) if storage is None and i in estimate.live)
     start = [storage or Storage.DELAYED for storage in wanted]
@@ -68,15 +69,25 @@ class _Descent:
         before = float("inf")
         while self._now.cost < before and not self._is_over():
             before = self._now.cost
-            times = self._now.times()
+            counted, times = self._now, self._now.times()
             for node in sorted(self._free, reverse=True):
                 if self._is_over():
                     break
+                if counted is not self._now:
+                    counted, times = self._now, self._now.times()
                 if self._now.storage[node] is Storage.MANIFEST:
                     self._change((node,), Storage.DELAYED)
-                elif times[node] > 1:
+                elif times[node] > 1 and not self._is_taken_up(node):
                     self._change((node,), Storage.MANIFEST)
         return self._now
+
+    def _is_taken_up(self, node: int) -> bool:
+        """Whether one other value alone computes with it, at its cell, and could be stored instead for no more bytes.
+
+        That one was tried before, and saves its own operations too: hardly ever is it worth storing this one alone.
+        """
+        user = self._estimate.only_users[node]
+        return user in self._free and self._now.storage[user] is not Storage.MANIFEST
 
     def _is_over(self) -> bool:
         return self._estimate.effort >= EFFORT

@@ -119,6 +119,22 @@ class Walking:
             return node.operands, None
         return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
 
+    def only_users(self, live: Collection[int]) -> list[int]:
+        """For each node the one that alone computes with it, at its cell, and takes no more to store; -1 if none does.
+
+        None does either where that one is taken beside its cell: what loops that run together recompute depends on it.
+        """
+        found, consumers = [-1] * len(self.users), self.kernel.consumers()
+        for index, each in enumerate(consumers):
+            users = [user for user in each if user in live]
+            if len(users) != 1 or not self.is_work[users[0]] or index not in self.below[users[0]][0]:
+                continue
+            user, further = users[0], [next_user for next_user in consumers[users[0]] if next_user in live]
+            is_as_cheap = self.axes[user] == self.axes[index] and self.traffic[user] <= self.traffic[index]
+            if is_as_cheap and not any(self.below[next_user][1] for next_user in further):
+                found[index] = user
+        return found
+
     def of(self, storage: Sequence[Storage], group: Group) -> Walk:
         """What a loop touches, roots first."""
         below, is_work, numbers_of = self.below, self.is_work, self.numbers

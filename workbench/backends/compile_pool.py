@@ -36,6 +36,7 @@ from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import (
     LONG_TEXT,
     LONG_TEXT_FLAGS,
+    RECORD_FLAGS,
     Kind,
     Missing,
     Toolchain,
@@ -120,7 +121,8 @@ class Compiler:
         """The compiler's options for a library. Several texts in one unit are as many short ones."""
         chain, is_long = self.toolchain, unit.cut is not None and len(unit.text) > LONG_TEXT
         alone = () if unit.language == "cuda" else chain.alone  # the simulator needs the C++ library
-        return (*chain.flags, *alone, *(LONG_TEXT_FLAGS[chain.kind] if is_long else ()), *unit.flags)
+        own = LONG_TEXT_FLAGS[chain.kind] if is_long else RECORD_FLAGS[chain.kind] if "alone(" in unit.text else ()
+        return (*chain.flags, *alone, *own, *unit.flags)
 
     def object_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for one of a library's `objects`."""

@@ -34,10 +34,7 @@ _SHIMS = frozenset({"ccache", "sccache", "distcc", "icecc"})  # one file in fron
 
 # The meaning "ieee": every operation rounds once, as NumPy does, and integers wrap. Never -ffast-math or a part of it
 # that may change a bit.
-MEANING_FLAGS = (
-    "-ffp-contract=off",  # a*b + c stays two roundings
-    "-fwrapv",
-)
+MEANING_FLAGS = ("-ffp-contract=off", "-fwrapv")  # the first: a*b + c stays two roundings
 # These change no bit of any result and are needed for speed: without the first, sqrt must be called for the sake of
 # errno and its loop stays scalar; without the second, gcc may not compute both sides of a select (a side not taken
 # could raise a floating-point exception flag) and so does not vectorise loops with selects. Nothing here reads errno
@@ -58,6 +55,8 @@ _GCC_LONG = """--param=max-combine-insns=2 -fira-region=one -fno-gcse -fno-gcse-
 -fno-rerun-cse-after-loop -fno-tree-slp-vectorize"""
 LONG_TEXT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": tuple(_GCC_LONG.split()), "clang": ()}
 LONG_TEXT = 120_000
+# Parts of records lie side by side, and gcc looks for vectors there too, of which it makes what rounds once.
+RECORD_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-tree-slp-vectorize",), "clang": ()}
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 # Texts for CPUs take nothing from the C++ library and throw nothing. To link that library is most of a linker's work:
 # without it a program is there 0.13 s earlier, of 0.8 s for a short one. -z defs: a compiler that needs more libraries

@@ -286,9 +286,13 @@ def _spell_pair(operator: str, operands: tuple[Text, ...], operand: StorageType,
         f"{type_name(type_)}({part.text})" if type_.bits < 32 and not type_.is_pair else part.text
         for part, type_ in zip(operands, result.members, strict=True)
     ]  # a choice between narrow integers is an int, which no list of parts takes
-    if result.members[0].is_float and _has_floats(result.members[1]):
-        parts[0] = f"alone({parts[0]})"
+    if result.members[0].is_float and _has_floats(result.members[1]) and _parts_of(result) % 2 == 0:
+        parts[0] = f"alone({parts[0]})"  # of each two parts side by side one
     return Text(f"{type_name(result)}{{{', '.join(parts)}}}")
+
+
+def _parts_of(type_: StorageType) -> int:
+    return sum(map(_parts_of, type_.members)) if type_.is_pair else 1
 
 
 def _has_floats(type_: StorageType) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.array_function import collective
-from workbench.language import fold, while_loop
+from workbench.language import fold, generate, while_loop
 
 Array = Any
 """An array of the call, or a traced one inside of the function."""
@@ -211,12 +211,15 @@ def _met(scene: Scene, start: Any, way: Any) -> tuple[Any, _Surface]:  # noqa: A
 
 def _nearest(distance: Array, objects: tuple[Array, ...]) -> tuple[Array, ...]:
     """The least distance of each ray and the object that has it, the first of equal ones; inf and 0 for none."""
-    each = distance, *(_last(part, 2) for part in objects)
+    count = objects[0].shape[0]
+    number = generate(count, lambda i: i)
 
     def nearer(p: Any, q: Any) -> Any:  # noqa: ANN401  # records
         return tuple(np.where(q[0] < p[0], theirs, mine) for mine, theirs in zip(p, q, strict=True))
 
-    return fold(nearer, each, axis=2, identity=(np.inf, *(0.0 for _ in objects)))  # type: ignore[no-any-return]
+    least, found = fold(nearer, (distance, _last(number, 2)), axis=2, identity=(np.inf, 0))
+    place = np.where(least < np.inf, found, count)
+    return least, *(np.pad(part, (0, 1))[place] for part in objects)
 
 
 def _direct(scene: Scene, surface: _Surface) -> Vector:

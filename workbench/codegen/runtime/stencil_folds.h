@@ -12,10 +12,34 @@ constexpr int DEEPEST = 48;  // complete subtrees of a tree at a time: one more 
 template <class T, int W> struct Leaf {
     T cells[W];
 
+    Leaf() {}
     explicit Leaf(T identity) {
         for (int w = 0; w < W; ++w) cells[w] = identity;
     }
     T& operator[](int64_t w) { return cells[w]; }
+    T operator[](int64_t w) const { return cells[w]; }
+};
+
+// Of records: each part of all cells by itself, as vectors hold them.
+template <class A, class B, int W> struct Leaf<pair_of<A, B>, W> {
+    Leaf<A, W> first;
+    Leaf<B, W> second;
+
+    struct Place {
+        Leaf& leaf;
+        int64_t w;
+
+        operator pair_of<A, B>() const { return {leaf.first[w], leaf.second[w]}; }
+        void operator=(const pair_of<A, B>& value) const {
+            leaf.first[w] = value.first;
+            leaf.second[w] = value.second;
+        }
+    };
+
+    Leaf() {}
+    explicit Leaf(const pair_of<A, B>& identity) : first(identity.first), second(identity.second) {}
+    Place operator[](int64_t w) { return {*this, w}; }
+    pair_of<A, B> operator[](int64_t w) const { return {first[w], second[w]}; }
 };
 
 // A number known to the compiler.
@@ -53,11 +77,11 @@ constexpr int64_t ROWS_AT_A_TIME = 128;
 // The trees of W kept cells side by side, one for each of Q folded axes. Leaves come in order; of what is done so far a
 // tree keeps the complete subtrees, as a binary counter keeps its digits: the larger ones of earlier leaves come first.
 template <class T, int Q, int W> class Trees {
-    T kept[Q][DEEPEST][W];
+    Leaf<T, W> kept[Q][DEEPEST];
     int64_t leaves[Q] = {};
     int depth[Q] = {};
 
-    template <class Combine> static void join(T* left, const T* right, const Combine& combine) {
+    template <class Combine> static void join(Leaf<T, W>& left, const Leaf<T, W>& right, const Combine& combine) {
 #pragma omp simd
         for (int w = 0; w < W; ++w) left[w] = combine(left[w], right[w]);
     }
@@ -72,8 +96,7 @@ template <class T, int Q, int W> class Trees {
    public:
     // The next leaf of the last axis.
     template <class Combine> void add(const Leaf<T, W>& leaf, const Combine& combine) {
-        T* const cells = kept[Q - 1][depth[Q - 1]];
-        for (int w = 0; w < W; ++w) cells[w] = leaf.cells[w];
+        kept[Q - 1][depth[Q - 1]] = leaf;
         count(Q - 1, combine);
     }
 
@@ -84,12 +107,11 @@ template <class T, int Q, int W> class Trees {
         leaves[q] = 0;
         depth[q] = 0;
         if (q == 0) return;
-        T* const leaf = kept[q - 1][depth[q - 1]];
-        for (int w = 0; w < W; ++w) leaf[w] = kept[q][0][w];
+        kept[q - 1][depth[q - 1]] = kept[q][0];
         count(q - 1, combine);
     }
 
-    const T* result() const { return kept[0][0]; }
+    const Leaf<T, W>& result() const { return kept[0][0]; }
 };
 
 // The folded cells of one kept cell in order: chunk(low, high) for each chunk of the last folded axis, with the indices

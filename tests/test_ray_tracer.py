@@ -54,9 +54,29 @@ def test_a_turn_has_nine_loops_and_no_array_of_pixels_and_objects():
     spheres, planes, lights = (
         next(iter(axes[number])) for number in (0, 8, 19)
     )  # arrays are in the order of arguments
-    assert all(len(each) == 1 for each in axes if each & {spheres, planes})
     assert max(map(len, axes)) == 3
-    assert all(lights in each for each in axes if len(each) == 3)  # whether a light is hidden by spheres, and by planes
+    of_pixels = [each for each in axes if len(each) == 3]
+    assert all(lights in each for each in of_pixels)  # whether a light is hidden by spheres, and by planes
+    pixels = set.union(*of_pixels) - {lights}
+    assert len(pixels) == 2
+    assert not [each for each in axes if each & pixels and each & {spheres, planes}]
+
+
+def test_a_large_picture_is_made_some_rows_at_a_time(monkeypatch):
+    whole = picture(board(), EYE, TOWARDS, shape=(23, 31), backend="openmp")
+    calls, call = [], type(traced_rays).__call__
+
+    def counted(function, scene, across, up, *further, **how):
+        calls.append(len(up))
+        return call(function, scene, across, up, *further, **how)
+
+    monkeypatch.setattr("workbench.programs.ray_tracer._RAYS", 5 * 31)
+    monkeypatch.setattr(type(traced_rays), "__call__", counted)
+    for mine, bits in zip(picture(board(), EYE, TOWARDS, shape=(23, 31), backend="openmp"), whole, strict=True):
+        assert_same_bits(mine, bits)
+    assert calls == [5, 5, 5, 5, 3]
+    picture(board(), EYE, TOWARDS, shape=(2, 31), backend="openmp")
+    assert calls[5:] == [2]
 
 
 def test_another_camera_size_limit_and_scene_compile_nothing(monkeypatch):

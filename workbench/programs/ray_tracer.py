@@ -24,6 +24,8 @@ NEAR = 1e-4
 """A ray meets nothing nearer than this, so that a surface is not hidden by itself. In units of the scene."""
 DARK = 0.4
 """What every other square of a plane has of the plane's colour."""
+_RAYS = 1 << 17
+"""Followed at a time, so that near caches keep what turns store, some 300 bytes a ray."""
 _MOST = 1000
 """Turns, which is more than a picture shows."""
 
@@ -118,22 +120,35 @@ def picture(
     eye, towards: three numbers each, where the picture is seen from and what is in its middle, not straight above.
     width: of the picture at a distance of 1. ambient: light that is everywhere. limit: how many surfaces a ray meets,
     at most 1000. how: backend=, threads=. Computed in the type of the x of the spheres, which other arrays should have
-    too. Nothing that is given compiles anything again but that type.
+    too. Nothing that is given compiles anything again but that type. A large picture is made some rows at a time,
+    but for results that stay on a device (device=True).
     """
-    given = arguments(scene, eye, towards, width, ambient, shape, limit)
-    return traced_rays(*given, **how)  # type: ignore[no-any-return]  # what the function returns
+    scene, across, up, *further = arguments(scene, eye, towards, width, ambient, shape, limit)
+    at_a_time = len(up) if how.get("device") else max(1, _RAYS // max(1, len(across)))
+    if at_a_time >= len(up):
+        return traced_rays(scene, across, up, *further, **how)  # type: ignore[no-any-return]  # what the function returns
+    made: Any = tuple(np.empty(shape, up.dtype) for _ in range(3))
+    for first in range(0, len(up), at_a_time):
+        rows = slice(first, first + at_a_time)
+        for colour, part in zip(made, traced_rays(scene, across, up[rows], *further, **how), strict=True):
+            colour[rows] = part
+    return made  # type: ignore[no-any-return]  # as above
 
 
 def arguments(
     scene: Scene, eye: Array, towards: Array, width: float, ambient: float, shape: tuple[int, int], limit: int
 ) -> tuple[Any, ...]:
-    """The arguments of `traced_rays` for a picture."""
+    """The arguments of `traced_rays` for a picture. A scene without spheres or planes gets one that no ray meets."""
     rows, columns = shape
     type_ = np.asarray(scene.spheres.x).dtype
     step = width / columns
     across = ((np.arange(columns) + 0.5 - columns / 2) * step).astype(type_)
     up = ((rows / 2 - 0.5 - np.arange(rows)) * step).astype(type_)
-    return scene, across, up, *map(float, eye), *map(float, towards), ambient, limit
+    none = np.zeros(1, type_)
+    spheres = scene.spheres if len(scene.spheres.x) else Spheres(*[none] * len(scene.spheres))
+    planes = scene.planes if len(scene.planes.x) else Planes(*[none] * len(scene.planes))
+    seen = Scene(spheres, planes, scene.lights)
+    return seen, across, up, *map(float, eye), *map(float, towards), ambient, limit
 
 
 @collective
@@ -143,7 +158,8 @@ def traced_rays(  # noqa: PLR0913  # numbers in a tuple would be known while it 
 ) -> Vector:  # fmt: skip
     """The function behind `picture`: red, green and blue of each row and column.
 
-    across, up: where columns and rows lie at a distance of 1, to the right and upwards. eye and to are points.
+    across, up: where columns and rows lie at a distance of 1, to the right and upwards. eye and to are points. There is
+    a sphere and a plane at least.
     """
     eye, towards = (eye_x, eye_y, eye_z), (to_x, to_y, to_z)
     ahead = _unit(_minus(towards, eye))
@@ -210,16 +226,14 @@ def _met(scene: Scene, start: Any, way: Any) -> tuple[Any, _Surface]:  # noqa: A
 
 
 def _nearest(distance: Array, objects: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The least distance of each ray and the object that has it, the first of equal ones; inf and 0 for none."""
-    count = objects[0].shape[0]
-    number = generate(count, lambda i: i)
+    """The least distance of each ray, inf if it meets none, and the parts of the first object that has it."""
 
     def nearer(p: Any, q: Any) -> Any:  # noqa: ANN401  # records
         return tuple(np.where(q[0] < p[0], theirs, mine) for mine, theirs in zip(p, q, strict=True))
 
-    least, found = fold(nearer, (distance, _last(number, 2)), axis=2, identity=(np.inf, 0))
-    place = np.where(least < np.inf, found, count)
-    return least, *(np.pad(part, (0, 1))[place] for part in objects)
+    each = distance, _last(generate(distance.shape[2], lambda i: i), 2)
+    least, number = fold(nearer, each, axis=2, identity=(np.inf, 0))
+    return least, *(part[number] for part in objects)
 
 
 def _direct(scene: Scene, surface: _Surface) -> Vector:

@@ -1,5 +1,8 @@
 """Sharing and storage of functions of arrays: nothing is computed twice, read for nothing or stored without need."""
 
+import sys
+from itertools import count, pairwise
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import workbench as wb
 from tests.kit.array_plans import loops
 from workbench.language import branch, generate, windows
 from workbench.planning.lending import leaves_inputs_alone
+from workbench.planning.passes import plan_graph
 
 X = np.arange(64.0)
 
@@ -25,6 +29,33 @@ def test_sixty_doublings_are_sixty_operations():
     array, total = program(X, backend="reference")
     assert array.tolist() == (X * 2.0**60).tolist()
     assert total == X.sum() * 2.0**60
+
+
+def test_work_grows_at_most_with_the_square_of_the_steps():
+    """Of tracing and planning; calls are counted, because times depend on what else runs."""
+
+    def shortest(steps):
+        def paths(d):
+            for k in range(steps):
+                d = np.minimum(d, d[:, k][:, None] + d[k, :][None, :])
+            return d
+
+        return wb.collective(paths)
+
+    def work(steps):
+        calls = count()
+        sys.setprofile(lambda frame, event, argument: next(calls))
+        try:
+            plan_graph(shortest(steps).machine(np.ones((500, 500))).graph)
+        finally:
+            sys.setprofile(None)
+        return next(calls)
+
+    work(2)  # what is made once in a process
+    counts = [work(steps) for steps in (16, 32, 64)]
+    print(f"calls {counts}")
+    assert counts[0] > 10_000
+    assert all(after < 4 * before for before, after in pairwise(counts))
 
 
 def test_what_is_the_same_for_all_elements_is_computed_once():

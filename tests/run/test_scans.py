@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from tests.kit.oracle_orders import fold_pairs, scanned
 from workbench.backends.interpreter import interpret
 from workbench.errors import TraceError
@@ -13,6 +14,7 @@ from workbench.graph import GLOBAL, Graph, KernelBuilder, Parameter, Region, Sca
 from workbench.graph.instructions import Arith, Load, Node
 from workbench.graph.scans import scan_canonically
 from workbench.graph.types import F64, I64
+from workbench.language import scan
 
 LINE = """
 xs = array("xs", "n")
@@ -181,3 +183,30 @@ output("parts", fold_segments(last_but, xs, n, identity=0))
             total = wrapped(total, cell)
         parts.append(total)
     assert_same_bits(found["parts"], np.array(parts), "parts")
+
+
+def test_the_thesis_vectors():
+    """McDonell 2015, §2.4.2; where there a scan is one longer than its array, the total stands at its end."""
+    xs = np.array([13, 7, 16, 21, 8, 20, 13, 12])
+
+    @wb.collective
+    def scans(x):
+        below, total = scan(np.add, x, exclusive=True, total=True)
+        behind, whole = scan(np.add, x, exclusive=True, reverse=True, total=True)
+        longer = np.concatenate([below, total[None]]), np.concatenate([whole[None], behind])
+        return (
+            below,
+            scan(np.add, x),
+            *longer,
+            scan(np.add, x, reverse=True),
+            scan(np.add, x, exclusive=True, start=100),
+        )
+
+    for backend in backends_here():
+        exclusive, inclusive, left, right, from_behind, started = (each.tolist() for each in scans(xs, backend=backend))
+        assert exclusive == [0, 13, 20, 36, 57, 65, 85, 98]
+        assert inclusive == [13, 20, 36, 57, 65, 85, 98, 110]
+        assert left == [*exclusive, 110]
+        assert right == [110, 97, 90, 74, 53, 45, 25, 12, 0]
+        assert from_behind == right[:-1]
+        assert started == [100 + each for each in exclusive]

@@ -96,7 +96,8 @@ template <class T, int Q, int W> class Trees {
    public:
     // The next leaf of the last axis.
     template <class Combine> void add(const Leaf<T, W>& leaf, const Combine& combine) {
-        kept[Q - 1][depth[Q - 1]] = leaf;
+        Leaf<T, W>& cells = kept[Q - 1][depth[Q - 1]];
+        for (int w = 0; w < W; ++w) cells[w] = leaf[w];
         count(Q - 1, combine);
     }
 
@@ -107,7 +108,9 @@ template <class T, int Q, int W> class Trees {
         leaves[q] = 0;
         depth[q] = 0;
         if (q == 0) return;
-        kept[q - 1][depth[q - 1]] = kept[q][0];
+        Leaf<T, W>& leaf = kept[q - 1][depth[q - 1]];
+        const Leaf<T, W>& root = kept[q][0];
+        for (int w = 0; w < W; ++w) leaf[w] = root[w];
         count(q - 1, combine);
     }
 

@@ -1,5 +1,7 @@
 """Folds of records: vectors of kept cells, whose parts never join the roundings of a product and a sum."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -36,11 +38,14 @@ def quaternion_product(p, q):
 COMBINED = {2: complex_product, 3: three_parts, 4: quaternion_product}
 
 
+NUMBERS = itertools.count()
+
+
 def products(count, axis):
-    """A function of `count` arrays: the product of their records along an axis."""
+    """A function of `count` arrays: the product of their records along an axis. Its program is always a new one."""
     identity = (1.0, *[0.0] * (count - 1))
 
-    @wb.collective
+    @wb.collective(name=f"folded_{next(NUMBERS)}")
     def folded(parts):
         return fold(COMBINED[count], parts, axis=axis, identity=identity)
 

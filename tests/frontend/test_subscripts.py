@@ -7,10 +7,11 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.errors import RunError, ShapeError, TraceError
 from workbench.frontend import collective
 from workbench.frontend.positions import FunctionPositions
-from workbench.language import compute, generate, repeat
+from workbench.language import compute, generate, repeat, replicate, zip_with
 
 
 def slices(x, A):
@@ -251,3 +252,21 @@ def test_what_is_no_subscript(function, error, what, backend):
 def test_indices_apart_are_refused():
     with pytest.raises(TraceError, match="stand at axes 0 and 2"):
         wb.collective(lambda B, c: B[c, :, c])(np.ones((4, 4, 4)), c)
+
+
+def test_an_axis_made_by_none_meets_others_with_its_one_element():
+    """In zip_with, whose results are as long as the shortest array."""
+
+    def zipped(A, y):
+        one = repeat(2, lambda now: now * 2 + 1, replicate(y, 1, 0))
+        found = [zip_with(lambda a, b: a - 2 * b, *pair) for pair in ((y[None, :], A), (A, y[None, :]), (one, A))]
+        return *found, *(each[1:] for each in found)
+
+    program, y = wb.collective(zipped), np.array([0.5, 2.0, -1.0])
+    for A in (np.arange(12.0).reshape(4, 3), np.ones((1, 3)), np.ones((0, 3))):
+        once, first = y[None, :][: len(A)], A[:1]
+        exact = [once - 2 * first, first - 2 * once, 4 * once + 3 - 2 * first]
+        for backend in backends_here():
+            found = program(A, y, backend=backend)
+            for mine, expected in zip(found, [*exact, *(each[1:] for each in exact)], strict=True):
+                assert_same_bits(mine, expected)

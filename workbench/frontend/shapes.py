@@ -59,8 +59,8 @@ def replicate(xs: object, length: object = None, axis: object = 0) -> Value:
 def zip_with(f: Callable[..., object], *xs: object) -> Value:
     """The array of f(x, y, ...) over the elements of all arrays at equal indices, as long as the shortest array.
 
-    In a function of arrays each axis has the smallest of their lengths; operators need equal ones. In a cell axes of
-    the same name have the same length, and the result has the axes of all arrays.
+    In a function of arrays each axis has the smallest of their lengths, and one made by None has one element; operators
+    need equal ones. In a cell axes of the same name have the same length, and the result has the axes of all arrays.
     """
     trace = current_trace("zip_with")
     if not callable(f):
@@ -79,7 +79,9 @@ def _shortened(positions: FunctionPositions, operands: Sequence[Operand]) -> lis
     need_equal_ranks(terms)
     table, cuts = positions.table, [dict[Axis, Target]() for _ in terms]
     for along in zip(*map(order_of, terms), strict=True):
-        found = {table.length_of(axis) for axis in along if axis is not None}
+        if not any(along):
+            continue
+        found = {positions.length_of(1) if axis is None else table.length_of(axis) for axis in along}
         if len(found) < 2:
             continue
         origin = LeastOrigin(tuple(table.origins[number] for number in sorted(found)))

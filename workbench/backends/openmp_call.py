@@ -63,6 +63,7 @@ class OpenmpCall(OpenmpInstance):
         super().__init__(program, extents, threads, lent=True)
         plan = program.plan
         self.steps = {each.name: each.step for each in plan.strided}
+        self._slot_words = self._slots.data  # to set an element of NumPy takes five times as long
         self._lent: list[object] = []
         self._field_slots = {slot.field: slot.index for slot in plan.slots if slot.field}
         self._wanted: Sequence[object] = ()  # what `made` was asked for last, and as NumPy takes it
@@ -91,9 +92,9 @@ class OpenmpCall(OpenmpInstance):
         self._lent.append(values)  # stays alive
         flags = values.flags
         if flags.c_contiguous and flags.writeable and values.size:  # NumPy itself takes a microsecond
-            self._slots[self._field_slots[name]] = _address_of(_cell_of(values))  # type: ignore[arg-type]  # a buffer
+            self._slot_words[self._field_slots[name]] = _address_of(_cell_of(values))  # type: ignore[arg-type]  # a buffer
         else:
-            self._slots[self._field_slots[name]] = values.ctypes.data
+            self._slot_words[self._field_slots[name]] = values.ctypes.data
         if name in self._strides:
             self._strides[name][:] = [stride // values.itemsize for stride in values.strides]
 
@@ -103,7 +104,7 @@ class OpenmpCall(OpenmpInstance):
             addresses = list(map(_address_of, map(_cell_of, arrays)))
         except (TypeError, ValueError):
             addresses = list(map(_address_or_one, arrays))
-        slots, places = self._slots, self._field_slots
+        slots, places = self._slot_words, self._field_slots
         for name, values, address in zip(names, arrays, addresses, strict=True):
             if address & 7:
                 otherwise(name, values)

@@ -1,4 +1,4 @@
-"""Folds of records: vectors of kept cells, whose parts never join the roundings of a product and a sum."""
+"""Folds of records are vectorised, and every product and every sum in them is rounded."""
 
 import itertools
 
@@ -36,8 +36,6 @@ def quaternion_product(p, q):
 
 
 COMBINED = {2: complex_product, 3: three_parts, 4: quaternion_product}
-
-
 NUMBERS = itertools.count()
 
 

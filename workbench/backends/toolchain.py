@@ -55,7 +55,7 @@ _GCC_LONG = """--param=max-combine-insns=2 -fira-region=one -fno-gcse -fno-gcse-
 -fno-rerun-cse-after-loop -fno-tree-slp-vectorize"""
 LONG_TEXT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": tuple(_GCC_LONG.split()), "clang": ()}
 LONG_TEXT = 120_000
-# Parts of records lie side by side, and gcc looks for vectors there too, of which it makes what rounds once.
+# Outside of loops too, gcc makes vectors of neighbouring parts of records, with fmaddsub, which rounds only once.
 RECORD_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-tree-slp-vectorize",), "clang": ()}
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 # Texts for CPUs take nothing from the C++ library and throw nothing. To link that library is most of a linker's work:

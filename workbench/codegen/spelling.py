@@ -287,7 +287,7 @@ def _spell_pair(operator: str, operands: tuple[Text, ...], operand: StorageType,
         for part, type_ in zip(operands, result.members, strict=True)
     ]  # a choice between narrow integers is an int, which no list of parts takes
     if result.members[0].is_float and _has_floats(result.members[1]) and _parts_of(result) % 2 == 0:
-        parts[0] = f"alone({parts[0]})"  # of each two parts side by side one
+        parts[0] = f"alone({parts[0]})"  # one of any two neighbouring parts
     return Text(f"{type_name(result)}{{{', '.join(parts)}}}")
 
 

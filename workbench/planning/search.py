@@ -31,8 +31,8 @@ def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) ->
 
     Starts from all Delayed, in small programs also from all Manifest. Frontiers first: the outermost values of a
     region that is evaluated at the same cells, such as all fluxes through a face, are worth storing only together.
-    Then one value after the other is flipped until no flip gains anything; of values each of which only the next one
-    computes with, the last is tried for all. Of equal allocations it keeps the one that stores less. The result depends
+    Then one value after the other is flipped until no flip gains anything; a value that only one other value uses is
+    not tried, because that other one is. Of equal allocations it keeps the one that stores less. The result depends
     on the program alone, not on a clock: the budget EFFORT counts work. Where it ends before all frontiers are tried,
     the rest is stored at regular distances, such as every fifth of equal steps. Of programs that reach very far, all
     values that are read beside their cell are stored instead.
@@ -82,9 +82,9 @@ class _Descent:
         return self._now
 
     def _is_taken_up(self, node: int) -> bool:
-        """Whether one other value alone computes with it, at its cell, and could be stored instead for no more bytes.
+        """Whether only one other value uses it, at the same cell, and that one could be stored for no more bytes.
 
-        That one was tried before, and saves its own operations too: hardly ever is it worth storing this one alone.
+        The other value was tried before. To store it saves its own operations too, so that this one hardly ever gains.
         """
         user = self._estimate.only_users[node]
         return user in self._free and self._now.storage[user] is not Storage.MANIFEST

@@ -120,9 +120,9 @@ class Walking:
         return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
 
     def only_users(self, live: Collection[int]) -> list[int]:
-        """For each node the one that alone computes with it, at its cell, and takes no more to store; -1 if none does.
+        """For each node its only user, if that one uses it at the same cell and takes no more bytes to store; else -1.
 
-        None does either where that one is taken beside its cell: what loops that run together recompute depends on it.
+        Also -1 if the user is read at other cells: then storing it changes what loops that run together recompute.
         """
         found, consumers = [-1] * len(self.users), self.kernel.consumers()
         for index, each in enumerate(consumers):

@@ -20,7 +20,7 @@ template <class T, int W> struct Leaf {
     T operator[](int64_t w) const { return cells[w]; }
 };
 
-// Of records: each part of all cells by itself, as vectors hold them.
+// Of records: an array for each part, so that loops over cells are vectorised.
 template <class A, class B, int W> struct Leaf<pair_of<A, B>, W> {
     Leaf<A, W> first;
     Leaf<B, W> second;

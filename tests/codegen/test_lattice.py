@@ -34,9 +34,9 @@ int64_t boxes(const int64_t* extents, const int64_t* numbers, int64_t* found) {
                     ++count;
                 };
                 if (ring) {
-                    for_tile<0, 1, true>(shape, lattice, band, tile, numbers[4], numbers[5], window, note);
+                    for_tile<0, 1, true>(shape, lattice, band, tile, numbers[4], numbers[5], window, nullptr, note);
                 } else {
-                    for_tile<0, 1, false>(shape, lattice, band, tile, numbers[4], numbers[5], window, note);
+                    for_tile<0, 1, false>(shape, lattice, band, tile, numbers[4], numbers[5], window, nullptr, note);
                 }
             }
         }

@@ -31,6 +31,7 @@ ONE_TILE = "planning.test_tiling:test_each_row_of_each_level_belongs_to_one_tile
 CELLS = "planning.test_dependence:test_random_programs_have_the_dependences_of_their_cells"
 BITS = "run.test_diamond:test_tiles_have_the_bits_of_steps"
 QUICK = "run.test_diamond:check_quickly"
+AHEAD = "codegen.test_ahead:test_what_the_next_planes_need_is_fetched_once_and_in_time"
 DEPENDENCE, DIAMOND, TILING = "planning.dependence", "planning.schedules.diamond", "planning.schedules.tiling"
 GHOSTS = "planning.schedules.ghosts"
 
@@ -310,6 +311,16 @@ OF_TILES = (
     Fault("arrays of tiles are laid out as those of steps", "tiles", "planning.plan_figures",
           "on_lines=rows_on_lines(plan)", "on_lines=False",
           "run.test_memory:test_rows_of_large_arrays_are_padded_where_loops_wait_for_caches", ("diamond", 2, 2008)),
+    # -- what is fetched ahead
+    Fault("tiles fetch the planes that they have", "tiles", "templates",
+          "const int64_t first = planes.high + skew - ", "const int64_t first = planes.low + skew - ", AHEAD, (0,)),
+    Fault("rows beside those of the levels before are not fetched", "tiles", "templates",
+          "ahead.add(next, {at_least(known.high, around.low), around.high});", "", AHEAD, (0,)),
+    Fault("lines of a row are those of the narrowest array", "tiles", "templates",
+          "left = array[at].lines;", "left = array[0].lines;", AHEAD, (0,)),
+    Fault("tiles fetch whatever the first cache holds", "tiles", "planning.schedules.fetching",
+          "for loop in loops) < first_cache_bytes", "for loop in loops) > 0",
+          "planning.test_fetching:test_rows_of_a_place_have_to_stay_in_the_first_cache", (4, 28)),
     # -- refusals
     Fault("a sum that a step needs is no obstacle", "tiles", TILING,
           "for finisher in step.finishers:", "for finisher in ():",

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_55c16b192f533e8d {
+namespace plan_f54f72dd54d86454 {
 
 // Outside of u
 struct outside_u {
@@ -147,7 +147,7 @@ static void tile_run_step(Run<2>& run, int rank) {
         for (; band < bands; ++band) {
             const BandTiles tiles = tiles_in(lattice, band, window);
             share_or_pause(team, rank, run.parts > 0 ? run.parts : team.size, tiles.count, [&](int64_t task) {
-                for_tile<0, 1, false>(shape, lattice, band, tiles[task], 1, run.march.chunk, Window{},
+                for_tile<0, 1, false>(shape, lattice, band, tiles[task], 1, run.march.chunk, Window{}, nullptr,
                     [&](int64_t number, const Box<2>& box) {
                     const int64_t step = number / 1;
                     const unsigned char* const globals = run.globals_of(step);
@@ -179,12 +179,12 @@ static void tile_run_step(Run<2>& run, int rank) {
         }
     }
 }
-}  // namespace plan_55c16b192f533e8d
+}  // namespace plan_f54f72dd54d86454
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_55c16b192f533e8d(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_f54f72dd54d86454(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_55c16b192f533e8d;
+    using namespace stencil::plan_f54f72dd54d86454;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

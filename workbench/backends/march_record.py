@@ -24,7 +24,7 @@ class MarchRecord(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
         *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
-        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk", "window")),
+        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk", "window", "fetches")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         ("block_bytes", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots")),

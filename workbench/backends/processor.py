@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from workbench.planning.schedules.locality import CACHE_BYTES
+from workbench.planning.schedules.locality import CACHE_BYTES, FIRST_CACHE_BYTES
 
 _MOST_OF_LAST = 32 << 20  # bytes
 _OF_FEW_CORES = 48 << 20  # bytes of a third cache; larger ones are those of many cores together
@@ -72,6 +72,11 @@ def _darwin_processor() -> str:
     except (OSError, subprocess.SubprocessError):
         return platform.machine()
     return f"{platform.machine()} {' '.join(done.stdout.split())}"
+
+
+def first_cache_bytes() -> int:
+    """Bytes of a core's first cache for data, FIRST_CACHE_BYTES where the system does not say."""
+    return _cache_sizes().get("1", FIRST_CACHE_BYTES)
 
 
 def cache_bytes() -> int:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from workbench.amounts import bytes_text, counted
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes, third_cache_is_near
+from workbench.backends.processor import (
+    available_threads,
+    cache_bytes,
+    first_cache_bytes,
+    shared_cache_bytes,
+    third_cache_is_near,
+)
 from workbench.errors import NoRoomError
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import TilingChoices
@@ -18,7 +24,7 @@ from workbench.planning.schedules.windows import Streaming, with_windows
 def tile_host(threads: int = 0) -> TileHost:
     """What sizes of tiles follow from here. threads: 0 for all that this process may use."""
     many = threads or available_threads()
-    return TileHost(many, cache_bytes(), shared_cache_bytes(many), third_cache_is_near())
+    return TileHost(many, cache_bytes(), shared_cache_bytes(many), third_cache_is_near(), first_cache_bytes())
 
 
 def tile_sizes_here(

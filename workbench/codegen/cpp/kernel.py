@@ -49,6 +49,7 @@ from workbench.planning.loop_keys import loop_key, loop_names
 from workbench.planning.plan import Plan
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
+from workbench.planning.schedules.locality import slot_bytes
 
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: TargetLanguage, functions: NameBook) -> KernelCode:
@@ -172,7 +173,8 @@ class _HostWriter(KernelWriter):
         stages = [self._stage(step, n, tiling.bare) for n in loops]
         fill_lap = next((self._lap(step, n) for n, launch in enumerate(step.launches) if launch.kind == "fill"), -1)
         name = self.functions.claim(f"tile_{code.name}")
-        return (tile_code(tiling, step, code, fills, stages, name, fill_lap),)
+        arrays = tuple((s, n) for s, n in slot_bytes(self.kernel).items() if not self.plan.slots[s].axes)
+        return (tile_code(tiling, step, code, fills, stages, name, fill_lap, arrays),)
 
     def _stage(self, step: Step, number: int, bare: Sequence[int]) -> StageCode:
         """The loops of one launch, as one level of tiles."""

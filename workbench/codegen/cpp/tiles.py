@@ -21,6 +21,7 @@ def tile_code(
     stages: Sequence[StageCode],
     name: str,
     fill_lap: int,
+    arrays: tuple[tuple[int, int], ...],
 ) -> TileCode:
     """The record of the template for tiles of a step, from its fills and the stages of its launches of loops."""
     diamond = tiling.across
@@ -48,6 +49,7 @@ def tile_code(
         code.scalars,
         code.renews,
         fill_lap,
+        arrays,
     )
 
 

@@ -15,6 +15,7 @@ struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
     int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave
     int64_t window;  // planes or tiles of a window of such steps, 0 for one window of all
+    int64_t fetches;  // whether tiles of planes fetch what they come to next
     int64_t conditions, scalars, scratch_stride, sample, lap_stride, block_bytes;
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;

@@ -2,7 +2,7 @@
 #ifndef STENCIL_ROWS_H
 #define STENCIL_ROWS_H
 
-#include "stencil_sides.h"
+#include "stencil_ahead.h"
 
 namespace stencil {
 
@@ -67,9 +67,10 @@ template <int D> struct Margins {
     int64_t sides[D][2];
 };
 
-// Cells [low, high) of each axis.
+// Cells [low, high) of each axis. ahead: what is fetched while they are computed, null for nothing.
 template <int D> struct Box {
     int64_t low[D], high[D];
+    Ahead* ahead = nullptr;
 };
 
 // Rows [first_row, last_row) of the grown domain, cells [first, last) of each.
@@ -270,6 +271,7 @@ constexpr int64_t FEW_PLANES = 16;
 inline void next_near_row(const Shape<3>& shape, const Box<3>& part, Row<3>& row) {
     const int64_t planes = part.high[0] - part.low[0];
     if (planes > FEW_PLANES) return next_row(shape, part, row);
+    if (part.ahead) part.ahead->fetch();
     row.start += shape.strides[0];
     if (++row.at[0] < part.high[0]) return;
     row.at[0] = part.low[0];

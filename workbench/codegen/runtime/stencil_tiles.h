@@ -8,11 +8,6 @@
 
 namespace stencil {
 
-// Numbers [low, high): rows, planes or levels.
-struct Span {
-    int64_t low, high;
-};
-
 struct Lattice {
     int64_t rows, slope, height, spaces, depth;
     bool ring;
@@ -158,13 +153,43 @@ inline void wave(
     }
 }
 
+// The rows of a tile with those around them that the next level reads.
+inline Span rows_around(const Lattice& lattice, int64_t band, int64_t tile, int64_t level) {
+    const Span rows = lattice.rows_of(band, tile, level);
+    if (rows.low >= rows.high) return {0, 0};
+    return {at_least(rows.low - lattice.slope, 0), at_most(rows.high + lattice.slope, lattice.rows)};
+}
+
+// Adds what the levels of a tile touch first when they come to the planes after these, which the first one computes: its
+// rows, and of each further one those beyond the rows of the levels before it. Returns how many rows a plane has of all.
+inline int64_t add_next(
+    const Lattice& lattice, int64_t band, int64_t tile, int64_t skew, const Span& planes, int64_t all, Ahead& ahead) {
+    const Span levels = lattice.levels(band);
+    Span known = {0, 0};
+    int64_t computed = 0;
+    for (int64_t level = levels.low; level < levels.high; ++level) {
+        const Span rows = lattice.rows_of(band, tile, level), around = rows_around(lattice, band, tile, level);
+        if (around.low >= around.high) continue;
+        if (known.low >= known.high) known = {around.low, around.low};
+        const int64_t first = planes.high + skew - (level - levels.low) * skew;
+        const Span next = {at_least(first, 0), at_most(first + planes.high - planes.low, all)};
+        ahead.add(next, {around.low, at_most(known.low, around.high)});
+        ahead.add(next, {at_least(known.high, around.low), around.high});
+        known = {at_most(known.low, around.low), at_least(known.high, around.high)};
+        computed += rows.high - rows.low;
+    }
+    return computed;
+}
+
 // The boxes of one tile: diamonds along axis DIAMOND, a wave along axis WAVE (-1 for none, CUT if it is a ring), other
-// axes whole. window: of planes along the wave axis.
+// axes whole. window: of planes along the wave axis. ahead: arrays that are fetched where the wave goes over planes of
+// whole rows, null for none.
 template <int DIAMOND, int WAVE, bool CUT, int D, class Body>
 inline void for_tile(
     const Shape<D>& shape, const Lattice& lattice, int64_t band, int64_t tile, int64_t skew, int64_t chunk,
-    const Window& window, const Body& body) {
+    const Window& window, Ahead* ahead, const Body& body) {
     Box<D> box;
+    box.ahead = ahead;
     for (int k = 0; k < D; ++k) {
         box.low[k] = 0;
         box.high[k] = shape.extents[k];
@@ -181,6 +206,12 @@ inline void for_tile(
     };
     const bool both = lattice.has_both_ends(band, tile);
     const auto part = [&](int64_t level, const Span& planes) {
+        if (D == 3 && WAVE == 0 && DIAMOND == 1 && ahead && level == lattice.levels(band).low) {
+            ahead->clear();
+            int64_t rows = add_next(lattice, band, tile, skew, planes, shape.extents[0], *ahead);
+            if (both) rows += add_next(lattice, band, lattice.spaces, skew, planes, shape.extents[0], *ahead);
+            ahead->begin(rows * (planes.high - planes.low));
+        }
         of_rows(level, lattice.rows_of(band, tile, level), planes);
         if (both) of_rows(level, lattice.rows_of(band, lattice.spaces, level), planes);
     };

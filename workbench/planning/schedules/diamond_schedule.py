@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import TilingChoices
 from workbench.planning.cost import HostFigures
 from workbench.planning.kernel_plan import KernelPlan
+from workbench.planning.schedules.fetching import fetches
 from workbench.planning.schedules.forecast import forecast_text, forecasts
 from workbench.planning.schedules.locality import TileSizes, choices_of_tiles, tile_sizes
 from workbench.planning.schedules.locality_table import locality_text
@@ -27,7 +29,10 @@ _WIDTHS: dict[tuple[Role, bool], tuple[int, ...]] = {
 def sizes_on(kernel: KernelPlan, extents: Extents, choices: TilingChoices, host: TileHost) -> TileSizes | None:
     """Return how many steps run together on a host, in tiles of which size; None where there is no room for any."""
     caches = host.cache_bytes, host.shared_bytes
-    return tile_sizes(kernel, extents, choices, host.threads, *caches, shared_is_near=host.shared_is_near)
+    sizes = tile_sizes(kernel, extents, choices, host.threads, *caches, shared_is_near=host.shared_is_near)
+    if sizes is None:
+        return None
+    return replace(sizes, fetches=fetches(kernel, extents, sizes, host.cache_bytes, host.first_cache_bytes))
 
 
 def _block(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Tiling:

@@ -17,6 +17,12 @@ from workbench.planning.tiled import Tiling
 CACHE_BYTES = 1 << 20
 """A core's own cache, where its size is not known."""
 
+FIRST_CACHE_BYTES = 1 << 15
+"""The cache before it, where its size is not known."""
+
+FILLED_BY_PLANES = 1.25
+"""Second caches that planes of three dimensions may fill: not all of a tile's are in use at a time."""
+
 _SHARE = 0.6  # of the cache that a tile may fill
 _TALLEST = 32  # levels; beyond it memory is no limit any more and tiles only get fewer
 _TALLEST_OF_LINES = 1024  # where a row of a tile is all that a loop runs over
@@ -26,7 +32,6 @@ _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they sav
 _CELLS_ON_LINES = 16  # whole vectors of any type
 _LEAST_OF_WHOLE = 3.5  # steps for each time that values are moved, with which whole rows are as fast as cut ones
 _PLANES = 4  # of a wave of planes
-_NEAR = 1.25  # second caches that planes of three dimensions may fill: not all of a tile's are in use at a time
 _ENOUGH = 4.0  # steps for each time that values are moved, for which planes may lie in the third cache
 _ENOUGH_NEAR = 15.0  # such levels, for which planes and rows may lie in a third cache that few cores share
 
@@ -35,7 +40,8 @@ _ENOUGH_NEAR = 15.0  # such levels, for which planes and rows may lie in a third
 class TileSizes:
     """Steps that may run together, height of the lattice, spaces between centres, planes or cells of a wave.
 
-    window: planes of a window, where axis 0 is swept, else tiles; 0 for one window of all.
+    window: planes of a window, where axis 0 is swept, else tiles; 0 for one window of all. fetches: whether tiles fetch
+    what they come to next (`workbench.planning.schedules.fetching`).
     """
 
     depth: int
@@ -43,6 +49,7 @@ class TileSizes:
     spaces: int
     chunk: int
     window: int = 0
+    fetches: bool = False
 
 
 def tile_sizes(
@@ -125,7 +132,7 @@ def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int,
 
 def _rooms(axes: int, cache_bytes: int, shared_bytes: int, *, shared_is_near: bool) -> tuple[float, float]:
     """Bytes that a tile may fill, and those that it may until it does steps enough for each time that values move."""
-    near = (_SHARE if axes < 3 else _NEAR) * cache_bytes
+    near = (_SHARE if axes < 3 else FILLED_BY_PLANES) * cache_bytes
     further = axes > 2 or (axes == 2 and shared_is_near)
     return near, max(near, shared_bytes if further else 0)
 

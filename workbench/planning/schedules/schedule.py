@@ -12,7 +12,7 @@ from typing import Literal
 from workbench.planning.choices import ScheduleName, TilingChoices
 from workbench.planning.cost import HostFigures
 from workbench.planning.kernel_plan import Blocking, KernelPlan
-from workbench.planning.schedules.locality import CACHE_BYTES
+from workbench.planning.schedules.locality import CACHE_BYTES, FIRST_CACHE_BYTES
 
 Extents = tuple[int, ...]
 SpreadOver = Literal["threads", "blocks", "any"]
@@ -23,13 +23,15 @@ SpreadOver = Literal["threads", "blocks", "any"]
 class TileHost:
     """What sizes of tiles follow from beside plan and extents; as it is, of a machine of which nothing is known.
 
-    threads: that share the grid. The others as in `workbench.planning.schedules.locality.tile_sizes`.
+    threads: that share the grid. first_cache_bytes: of a core's first cache for data. The others as in
+    `workbench.planning.schedules.locality.tile_sizes`.
     """
 
     threads: int = 1
     cache_bytes: int = CACHE_BYTES
     shared_bytes: int = 0
     shared_is_near: bool = False
+    first_cache_bytes: int = FIRST_CACHE_BYTES
 
 
 @dataclass(frozen=True, slots=True)

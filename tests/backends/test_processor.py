@@ -8,6 +8,7 @@ from workbench.backends import processor
 from workbench.backends.processor import (
     available_threads,
     group_quota,
+    first_cache_bytes,
     last_cache_bytes,
     processor_text,
     shared_cache_bytes,
@@ -81,8 +82,9 @@ def test_this_processor_says_the_same_twice():
 
 
 def test_threads_share_the_third_cache_with_cores_that_are_not_seen(monkeypatch):
-    monkeypatch.setattr(processor, "_cache_sizes", lambda: {"1": 1 << 15, "2": 1 << 20, "3": 1 << 25})
+    monkeypatch.setattr(processor, "_cache_sizes", lambda: {"1": 48 << 10, "2": 1 << 20, "3": 1 << 25})
     assert [shared_cache_bytes(threads) for threads in (1, 4, 16)] == [1 << 23, 1 << 22, 1 << 20]
+    assert first_cache_bytes() == 48 << 10
     assert third_cache_is_near()
     assert last_cache_bytes() == 1 << 25
     monkeypatch.setattr(
@@ -94,5 +96,6 @@ def test_threads_share_the_third_cache_with_cores_that_are_not_seen(monkeypatch)
     monkeypatch.setattr(processor, "_cache_sizes", lambda: {"2": 1 << 19, "3": 6 << 20})
     assert last_cache_bytes() == 6 << 20
     monkeypatch.setattr(processor, "_cache_sizes", dict)
+    assert first_cache_bytes() == 32 << 10
     assert shared_cache_bytes(1) == 0
     assert not third_cache_is_near()

@@ -1,4 +1,4 @@
-"""Fetching: whether tiles of planes fetch rows that they come to next while they compute those of now (stencil_ahead.h).
+"""Fetching: whether tiles of planes fetch rows that they come to next while they compute (`stencil_ahead.h`).
 
 A processor's own prefetchers follow rows, and what a tile comes to next lies in other ones. Fetching pays as long as
 the rows that a loop works on at one place of a plane stay in the first cache. Loops that read them from the second one

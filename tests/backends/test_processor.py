@@ -7,8 +7,8 @@ import pytest
 from workbench.backends import processor
 from workbench.backends.processor import (
     available_threads,
-    group_quota,
     first_cache_bytes,
+    group_quota,
     last_cache_bytes,
     processor_text,
     shared_cache_bytes,

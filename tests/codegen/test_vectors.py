@@ -11,7 +11,6 @@ from tests.kit.backend_agreement import assert_agrees
 from workbench.backends.base import MarchRequest
 from workbench.backends.compile_pool import default_compiler
 from workbench.backends.openmp import OpenmpBackend
-from workbench.backends.processor import loads_a_line_a_cycle
 from workbench.codegen.cpp.render import render_openmp
 from workbench.planning import plan_graph
 from workbench.solvers import heat, wave
@@ -147,18 +146,3 @@ def test_tiles_have_the_bits_of_steps():
     start = np.random.default_rng(0).random((17, 21, 45)).astype("f4")
     tiled, steps = (machine.simulate(u=start, before=start, schedule=name).run(9) for name in ("diamond", "stepwise"))
     assert tiled.u.tobytes() == steps.u.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("vendor", "family", "flags", "expected"),
-    [
-        ("AuthenticAMD", "25", "avx2 avx512f", True),  # Zen 4
-        ("AuthenticAMD", "25", "avx2", False),  # Zen 3
-        ("AuthenticAMD", "26", "avx2 avx512f", False),  # Zen 5
-        ("GenuineIntel", "6", "avx2 avx512f", False),
-    ],
-)
-def test_only_processors_that_load_one_line_a_cycle_shift(vendor, family, flags, expected):
-    text = f"vendor_id : {vendor}\ncpu family : {family}\nmodel : 17\nflags : fpu {flags} sse2"
-    assert loads_a_line_a_cycle(text) == expected
-    assert not loads_a_line_a_cycle("")

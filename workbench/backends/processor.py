@@ -44,16 +44,6 @@ def processor_name() -> str:
     return next(names, "") or platform.processor() or platform.machine()
 
 
-def loads_a_line_a_cycle(text: str) -> bool:
-    """Whether a processor with this `processor_text` has vectors of a cache line, and loads one of them a cycle.
-
-    AMD's Zen 4 does. Processors of Intel load two and have the same units for shifts and sums; Zen 5 loads two as well.
-    """
-    lines = {key.strip(): value.split() for key, _, value in (line.partition(":") for line in text.splitlines())}
-    is_family = lines.get("vendor_id") == ["AuthenticAMD"] and lines.get("cpu family") == ["25"]
-    return is_family and "avx512f" in lines.get("flags", [])
-
-
 def telling_lines(lines: Iterable[str]) -> str:
     """Model and flags of the first processor in the text of /proc/cpuinfo, other processors left unread."""
     kept = []

@@ -22,7 +22,7 @@ from typing import Literal
 
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.processor import loads_a_line_a_cycle, processor_text
+from workbench.backends.processor import processor_text
 from workbench.errors import BuildError
 
 Kind = Literal["gcc", "clang"]
@@ -288,8 +288,7 @@ def _probe(command: tuple[str, ...]) -> Toolchain | str:
             # lowered the clock. Measured on a 7-point stencil: whole ones are 10 to 20 % faster in the first cache, up
             # to 8 % slower in the second (loads that straddle lines), even in memory. `Source.flags` can say otherwise.
             wide = ("-mprefer-vector-width=512",) if "avx512f" in features.split() else ()
-            shifts = wide and kind == "gcc" and loads_a_line_a_cycle(processor_text())
-            shifted = ("-DSTENCIL_SHIFTED",) if shifts else ()
+            shifted = ("-DSTENCIL_SHIFTED",) if wide and kind == "gcc" else ()
             base = ("-std=c++17", "-O3", *cpu, *wide, *shifted, *MEANING_FLAGS, *BIT_NEUTRAL_FLAGS, *LIBRARY_FLAGS)
             base += (*SELECT_FLAGS[kind], *COPY_FLAGS[kind], *UNLOADING_FLAGS[kind])
             for openmp in (*_openmp_flags(), ()):

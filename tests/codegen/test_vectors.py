@@ -72,8 +72,9 @@ def test_loops_of_whole_numbers_of_two_types_and_of_one_axis_stay_as_they_are():
     assert rows_in(plan_of("u[1] + u[2] + u[-1] + u[-2]", dim=1)) == []
 
 
-def test_solvers_of_order_four_have_such_loops():
+def test_solvers_of_order_four_and_of_three_axes_have_such_loops():
     assert rows_in(plan_graph(heat.machine(2).graph)) == []
+    assert rows_in(plan_graph(heat.machine(3).graph)) == [["u"], ["t1"]]
     for dtype in ("f32", "f64"):
         assert len(rows_in(plan_graph(wave.machine(3, order=4, time_order=2, dtype=dtype).graph))) == 1
 

@@ -1,8 +1,9 @@
 // solid
 #include "stencil_openmp.h"
+#include "stencil_vectors.h"
 
 namespace stencil {
-namespace plan_90e74849c30fe5c6 {
+namespace plan_b028fe0378a5eccf {
 
 // Outside of u
 struct outside_u {
@@ -40,16 +41,24 @@ static STENCIL_PROCEDURE void sweep_step_0_u(
     const int64_t (&at)[3] = row.at;
     (void)at;
     for (int64_t rows = rows_of(part); rows > 0; --rows, next_near_row(shape, part, row)) {
-        const double* const u = u_array + row.start;
-        const double* const u_xp1 = u_array + row.start + shape.strides[0];
-        const double* const u_xm1 = u_array + row.start - shape.strides[0];
-        const double* const u_yp1 = u_array + row.start + shape.strides[1];
-        const double* const u_ym1 = u_array + row.start - shape.strides[1];
-        double* const out_u = out_u_array + row.start;
-#pragma omp simd
-        for (int64_t i = first; i < last; ++i) {
-            const double around = u_xp1[i] + u_xm1[i] + u_yp1[i] + u_ym1[i] + u[i + 1] + u[i - 1];
+        ShiftedCells<double> const u = u_array + row.start;
+        Cells<const double> const u_xp1 = u_array + row.start + shape.strides[0];
+        Cells<const double> const u_xm1 = u_array + row.start - shape.strides[0];
+        Cells<const double> const u_yp1 = u_array + row.start + shape.strides[1];
+        Cells<const double> const u_ym1 = u_array + row.start - shape.strides[1];
+        Cells<double> const out_u = out_u_array + row.start;
+        const auto compute = [&](const auto i) __attribute__((always_inline)) {
+            prefetch(i, out_u, u_xp1, u_xm1);
+            const auto around = u_xp1[i] + u_xm1[i] + u_yp1[i] + u_ym1[i] + u[i + 1] + u[i - 1];
             out_u[i] = u[i] + 0.125 * (around - 6.0 * u[i]);
+        };
+        const Stretch whole = whole_vectors(first, last, u);
+        side_by_side<double>(whole, compute, u);
+        for (int end = 0; end < 2 && whole.last - whole.first < last - first; ++end) {
+#pragma omp simd
+            for (int64_t i = end ? whole.last : first; i < (end ? last : whole.first); ++i) {
+                compute(i);
+            }
         }
     }
 }
@@ -169,12 +178,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_90e74849c30fe5c6
+}  // namespace plan_b028fe0378a5eccf
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_90e74849c30fe5c6(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_b028fe0378a5eccf(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_90e74849c30fe5c6;
+    using namespace stencil::plan_b028fe0378a5eccf;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

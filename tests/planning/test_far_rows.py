@@ -1,4 +1,4 @@
-"""Programs whose loops read several neighbours along a row; tests/codegen/test_vectors.py has what is made of them."""
+"""Programs whose loops read neighbours along a row; tests/codegen/test_vectors.py has what is made of them."""
 
 import pytest
 
@@ -34,11 +34,16 @@ def test_few_neighbours_and_dear_operators(formula):
     assert not reads_far(formula)
 
 
+def test_two_neighbours_are_enough_where_there_are_planes():
+    assert reads_far("u[0, 0, +1] + u[0, 0, -1]", dim=3)
+    assert not reads_far("u[0, 0, +1] + u[0, +1, 0] + u[+1, 0, 0]", dim=3)
+
+
 def test_one_axis_has_no_rows_beside_each_other():
     assert not reads_far("u[+1] + u[-1] + u[+2] + u[-2]", dim=1)
 
 
 def test_solvers():
-    far = (heat.machine(2, order=4), wave.machine(3, order=8, time_order=2))
+    far = (heat.machine(2, order=4), heat.machine(3), wave.machine(3, order=8, time_order=2))
     assert all(reads_far_rows(machine.plan("openmp")) for machine in far)
     assert not any(reads_far_rows(machine.plan("openmp")) for machine in (heat.machine(2), hydro.machine(2)))

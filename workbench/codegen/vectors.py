@@ -1,6 +1,6 @@
 """Vectors: which loops may compute cells side by side in vectors, and shift neighbours along the row in registers.
 
-Such loops read several neighbours along the rows of a plane, and only add, subtract, multiply and divide floats of one
+Such loops read neighbours along the rows of a plane, and only add, subtract, multiply and divide floats of one
 type: compilers have these operators for vectors, with the bits that they have for numbers. `stencil_vectors.h` says
 where that is faster, and computes cell by cell elsewhere.
 """
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from workbench.codegen.loops import Sweep, VectorRows
 from workbench.codegen.statement import declared_in, words_in
-from workbench.planning.far_rows import FEWEST
+from workbench.planning.far_rows import fewest_neighbours
 
 FARTHEST = 7
 """Cells to the farthest neighbour along the row: fewer than any vector holds."""
@@ -81,7 +81,9 @@ def _vector_rows(sweep: Sweep) -> VectorRows | None:
             return None
         neighbours.update(dict.fromkeys(read for read in reads if read[1]))
     counts = Counter(row for row, _ in neighbours)
-    if max(counts.values(), default=0) < FEWEST or any(abs(cells) > FARTHEST for _, cells in neighbours):
+    if max(counts.values(), default=0) < fewest_neighbours(sweep.rank):
+        return None
+    if any(abs(cells) > FARTHEST for _, cells in neighbours):
         return None
     return VectorRows(type_, tuple(counts), _far_rows(sweep))
 

@@ -1,4 +1,4 @@
-"""Far rows: programs that read several neighbours along a row and do nothing but sums and products in their cells.
+"""Far rows: programs that read neighbours along a row and do nothing but sums and products in their cells.
 
 They wait for loads as much as for memory. Code generation shifts their neighbours in registers where that is faster
 (`codegen/vectors`), which needs rows that begin on cache lines and loops that do not run together plane by plane.
@@ -11,10 +11,15 @@ from collections import Counter
 from workbench.graph import Arith, Shift
 from workbench.planning.plan import Plan
 
-FEWEST = 4
-"""Neighbours of a cell along a row of some array; with two, little is gained."""
-
 _OPERATORS = frozenset(("add", "subtract", "multiply", "divide", "negative"))
+
+
+def fewest_neighbours(axes: int) -> int:
+    """Return how many neighbours of a cell along a row of some array are enough for these programs.
+
+    Loops over planes also prefetch, and gain with two; in a plane, two gain little.
+    """
+    return 2 if axes > 2 else 4
 
 
 def reads_far_rows(plan: Plan) -> bool:
@@ -27,4 +32,4 @@ def reads_far_rows(plan: Plan) -> bool:
         return False
     shifts = ((node.operands[0], node.instruction.offset) for node in nodes if isinstance(node.instruction, Shift))
     rows = Counter((value, offset[:-1]) for value, offset in shifts if offset[-1])
-    return max(rows.values(), default=0) >= FEWEST
+    return max(rows.values(), default=0) >= fewest_neighbours(len(plan.halo))

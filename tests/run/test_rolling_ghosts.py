@@ -168,7 +168,7 @@ def test_stages_that_read_far_along_rows_run_one_by_one(monkeypatch):
         return schedules.resolved(machine.graph, machine.choices, "openmp", (500, 500), 1)[0].plan.cpu.stages
 
     assert not run_together()
-    monkeypatch.setattr(schedules, "reads_far_rows", lambda plan: False)
+    monkeypatch.setattr(schedules, "reads_far_rows", lambda kernel, axes: False)
     assert run_together()
 
 

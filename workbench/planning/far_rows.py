@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from workbench.graph import Arith, Shift
-from workbench.planning.plan import Plan
+from workbench.planning.kernel_plan import KernelPlan
 
 _OPERATORS = frozenset(("add", "subtract", "multiply", "divide", "negative"))
 
@@ -22,14 +22,14 @@ def fewest_neighbours(axes: int) -> int:
     return 2 if axes > 2 else 4
 
 
-def reads_far_rows(plan: Plan) -> bool:
-    """Return whether the main kernel of a plan is one of these."""
-    nodes = plan.main.kernel.nodes
-    if len(plan.halo) < 2:
+def reads_far_rows(kernel: KernelPlan, axes: int) -> bool:
+    """Return whether a kernel is that of such a program."""
+    nodes = kernel.kernel.nodes
+    if axes < 2:
         return False
     made = (node.instruction for node in nodes if node.is_local)
     if not all(instruction.operator in _OPERATORS for instruction in made if isinstance(instruction, Arith)):
         return False
     shifts = ((node.operands[0], node.instruction.offset) for node in nodes if isinstance(node.instruction, Shift))
     rows = Counter((value, offset[:-1]) for value, offset in shifts if offset[-1])
-    return max(rows.values(), default=0) >= fewest_neighbours(len(plan.halo))
+    return max(rows.values(), default=0) >= fewest_neighbours(axes)

@@ -47,7 +47,8 @@ def rows_on_lines(plan: Plan) -> bool:
     So they do where several steps run together in tiles, so that most of what large arrays do is done in caches, and
     where loops read far along rows.
     """
-    return any(schedule_of(kernel).runs_on == "threads" for kernel in plan.kernels) or reads_far_rows(plan)
+    in_tiles = any(schedule_of(kernel).runs_on == "threads" for kernel in plan.kernels)
+    return in_tiles or reads_far_rows(plan.main, len(plan.halo))
 
 
 def operations_of(plan: Plan) -> float:

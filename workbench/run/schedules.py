@@ -62,7 +62,7 @@ def _in_stages(
     So do those of loops that read far along rows, which take less time one by one.
     """
     follows = row_of(backend).follows_chains and choices.plan.cpu.loops == "together"
-    if not follows or memory_bytes(plan, extents) <= last_cache_bytes() or reads_far_rows(plan):
+    if not follows or memory_bytes(plan, extents) <= last_cache_bytes() or reads_far_rows(plan.main, len(extents)):
         return choices, why
     staged = replace(choices, plan=choices.plan.changed(stages=True))
     found = _planned(graph, staged, backend)

@@ -3,8 +3,10 @@
 All that a cell reads and stores goes through the nearest cache. Each array of a step comes from memory once, at the
 rate of a loop over as much data, which contains its way through the caches. Those of a tile go through the second cache
 at each level, and what crosses the border of the tile through memory. These times are added, because loops wait for
-most of what comes from further away; arithmetic is done beside the loads. Loops that figures were measured with load
-and store what they move from further away, so that these loads and stores are not charged again.
+most of what comes from further away; arithmetic is done beside the loads. Loops over planes that prefetch, and tiles
+that fetch what they come to next, wait for little of it, so that the longest of these times counts most. Loops that
+figures were measured with load and store what they move from further away, so that these loads and stores are not
+charged again.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from math import hypot
 
 from workbench.amounts import scaled
 from workbench.planning.cost import HostFigures, step_cost
+from workbench.planning.far_rows import reads_far_rows
 from workbench.planning.kernel_plan import KernelPlan
 from workbench.planning.schedules.locality import CACHE_BYTES, TileSizes, bytes_in_use
 from workbench.planning.schedules.locality_table import locality_table
@@ -21,17 +24,23 @@ from workbench.planning.schedules.locality_table import locality_table
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Seconds that an update takes in the nearest cache, the second one, memory and arithmetic, of a step or a tile."""
+    """Seconds that an update takes in the nearest cache, the second one, memory and arithmetic, of a step or a tile.
+
+    is_fetched: whether what comes from further away is fetched while the loop computes.
+    """
 
     shape: str
     near: float
     second: float
     memory: float
     arithmetic: float
+    is_fetched: bool = False
 
     @property
     def rate(self) -> float:
         """Updates a second."""
+        if self.is_fetched:
+            return self.overlapped_rate
         return 1 / (max(self.near, self.arithmetic) + self.second + self.memory)
 
     @property
@@ -59,7 +68,7 @@ class Needs:
     """What an update of a step or a tile needs of a machine: bytes at three distances, and weighted operations on f64.
 
     second_held: bytes of all data that passes through the second cache at a time, by which its rate is looked up.
-    arrays: bytes of all arrays; 0 for more than caches hold.
+    arrays: bytes of all arrays; 0 for more than caches hold. is_fetched: as in `Forecast`.
     """
 
     shape: str
@@ -69,6 +78,7 @@ class Needs:
     memory: float
     doubles: float
     arrays: int = 0
+    is_fetched: bool = False
 
     def forecast(self, figures: HostFigures) -> Forecast | None:
         """The times by the ceilings of a machine; None where it is not known how fast its caches are.
@@ -85,7 +95,7 @@ class Needs:
         elif self.shape == "step":
             second = 0.0
         near = max(self.near - self.second, 0.0) / figures.levels[0].bandwidth
-        return Forecast(self.shape, near, second, far, self.doubles / figures.flops)
+        return Forecast(self.shape, near, second, far, self.doubles / figures.flops, self.is_fetched)
 
 
 def needs_of(
@@ -108,8 +118,10 @@ def needs_of(
         held["tile"] = used if used > cache_bytes else cache_bytes // 2
     doubles = step_cost(kernel.plain).doubles
     rows["step"] += _brought_in(kernel)
+    in_loops = len(extents) > 2 and reads_far_rows(kernel, len(extents))
+    is_fetched = {"step": in_loops, "tile": in_loops or (sizes is not None and sizes.fetches)}
     return tuple(
-        Needs(shape, rows["cell"], second, held[shape], rows[shape], doubles, arrays)
+        Needs(shape, rows["cell"], second, held[shape], rows[shape], doubles, arrays, is_fetched[shape])
         for shape in ("step", "tile")
         if shape in rows
     )

@@ -185,7 +185,7 @@ class TileCode:
     back in their slots, which slot each slot's array was in before the first. diamond and wave: axes, -1 for no wave;
     tiles lean by `slope` and `skew` cells a level along them. ring, cut: whether the diamond and wave axes are rings.
     rotation: the name of the step's. scalars and renews as in StepCode. fill_lap: as lap in Phase.
-    arrays: slot and bytes of an element of each array of all axes that a step uses.
+    arrays: slot and bytes of an element of each array that a step uses.
     """
 
     name: str

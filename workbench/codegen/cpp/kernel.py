@@ -173,7 +173,7 @@ class _HostWriter(KernelWriter):
         stages = [self._stage(step, n, tiling.bare) for n in loops]
         fill_lap = next((self._lap(step, n) for n, launch in enumerate(step.launches) if launch.kind == "fill"), -1)
         name = self.functions.claim(f"tile_{code.name}")
-        arrays = tuple((s, n) for s, n in slot_bytes(self.kernel).items() if not self.plan.slots[s].axes)
+        arrays = tuple(slot_bytes(self.kernel).items())
         return (tile_code(tiling, step, code, fills, stages, name, fill_lap, arrays),)
 
     def _stage(self, step: Step, number: int, bare: Sequence[int]) -> StageCode:

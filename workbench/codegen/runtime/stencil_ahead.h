@@ -35,7 +35,7 @@ class Ahead {
     // Rows of some planes of each array; those after the first PIECES are not fetched.
     void add(const Span& planes, const Span& rows) {
         if (planes.low >= planes.high || rows.low >= rows.high || pieces == PIECES) return;
-        of[pieces++] = {planes, rows};
+        parts[pieces++] = {planes, rows};
         lines_to_go += (planes.high - planes.low) * (rows.high - rows.low) * lines_of_rows;
     }
 
@@ -69,8 +69,8 @@ class Ahead {
     };
 
     void begin_piece() {
-        plane = of[piece].planes.low;
-        row = of[piece].rows.low;
+        plane = parts[piece].planes.low;
+        row = parts[piece].rows.low;
         at = 0;
         begin_row();
     }
@@ -81,9 +81,9 @@ class Ahead {
     bool next_row() {
         if (++at == arrays) {
             at = 0;
-            if (++row == of[piece].rows.high) {
-                row = of[piece].rows.low;
-                if (++plane == of[piece].planes.high) {
+            if (++row == parts[piece].rows.high) {
+                row = parts[piece].rows.low;
+                if (++plane == parts[piece].planes.high) {
                     if (++piece == pieces) return false;
                     begin_piece();
                     return true;
@@ -95,7 +95,7 @@ class Ahead {
     }
 
     Fetched array[ARRAYS];
-    Piece of[PIECES];
+    Piece parts[PIECES];
     int64_t plane_step, row_step, cells, lines_of_rows = 0, lines_to_go = 0, each = 0;
     int64_t arrays = 0, at = 0, pieces = 0, piece = 0, plane = 0, row = 0, left = 0;
     const char* place = nullptr;

@@ -1,11 +1,14 @@
 """Which tiles fetch what they come to next: those whose loops keep the rows of a place in the first cache."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.kit.random_tileable import HEAT, STAGED, WAVE
 from tests.kit.tiled_kernels import tiled, wave_of_order
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.diamond_schedule import sizes_on
+from workbench.planning.schedules.locality_table import locality_text
 from workbench.planning.schedules.schedule import TileHost
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -22,6 +25,14 @@ def test_rows_of_a_place_have_to_stay_in_the_first_cache(order, rows):
     kernel, extents = tiled(wave_of_order(order), 3), (256, 256, 128)
     assert fetching(kernel, extents, first=rows * 128 * 4 + 1)
     assert not fetching(kernel, extents, first=rows * 128 * 4)
+
+
+def test_the_locality_text_tells_of_it():
+    kernel, extents = tiled(wave_of_order(2), 3), (256, 256, 128)
+    sizes = sizes_on(kernel, extents, TilingChoices("diamond"), TileHost(2, 2 * MIB))
+    told = "a tile fetches the rows that it comes to next while it computes"
+    assert told in locality_text(kernel, extents, sizes).split("\n")
+    assert told not in locality_text(kernel, extents, replace(sizes, fetches=False))
 
 
 def test_tiles_larger_than_the_second_cache_do_not_fetch():

@@ -126,6 +126,8 @@ def locality_text(
         lines.append(
             f"tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
         )
+        if sizes.fetches:
+            lines.append("a tile fetches the rows that it comes to next while it computes")
     rows = locality_table(kernel, extents, sizes)
     lines += table_lines(rows)
     least = least_bytes(kernel, extents, cache_bytes)

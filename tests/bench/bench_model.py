@@ -2,7 +2,7 @@
 
 One thread, in processor time, so that other work matters little. Ceilings are measured inside each round: what loops
 copy in the nearest cache, in the second one and in memory, and what they compute. Figures are medians of rounds. Grids
-are larger than a last cache of 260 MiB: of what lies in one in part, a copy and a step find different parts there.
+are larger than a last cache of 260 MiB. Where it holds some of the arrays, steps find more of them there than a copy.
 """
 
 import argparse

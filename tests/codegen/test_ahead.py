@@ -1,4 +1,4 @@
-"""What tiles fetch ahead, as the header itself does: that which they touch for the first time in their next planes."""
+"""What the header itself fetches ahead: rows that a tile touches for the first time in its next planes."""
 
 import ctypes
 import random
@@ -86,14 +86,14 @@ def test_what_the_next_planes_need_is_fetched_once_and_in_time(seed):
         for plane in range(max(first - skew, 0), min(last + skew, planes)):
             yield from ((plane, row) for row in around)
 
-    of_tile, pieces = [], 0
+    of_tile, in_time = [], 0
     for kind, *event in [*found[:count].tolist(), [0] * 6]:
         if kind == 0:
-            pieces += _check(of_tile, lines, row_of, touched, skew, chunk, ring=tiles.ring)
+            in_time += _check(of_tile, lines, row_of, touched, skew, chunk, ring=tiles.ring)
             of_tile = []
         else:
             of_tile.append((kind, event))
-    assert pieces > 0
+    assert in_time > 0
 
 
 def _check(events, lines, row_of, touched, skew, chunk, *, ring):

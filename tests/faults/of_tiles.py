@@ -318,7 +318,7 @@ OF_TILES = (
           "ahead.add(next, {at_least(known.high, around.low), around.high});", "", AHEAD, (0,)),
     Fault("lines of a row are those of the narrowest array", "tiles", "templates",
           "left = array[at].lines;", "left = array[0].lines;", AHEAD, (0,)),
-    Fault("tiles fetch whatever the first cache holds", "tiles", "planning.schedules.fetching",
+    Fault("tiles fetch however small the first cache is", "tiles", "planning.schedules.fetching",
           "for loop in loops) < first_cache_bytes", "for loop in loops) > 0",
           "planning.test_fetching:test_rows_of_a_place_have_to_stay_in_the_first_cache", (4, 28)),
     # -- refusals

@@ -1,5 +1,5 @@
-// What a tile comes to next: while it computes the planes of now, it fetches rows of the planes after them into the second
-// cache, a few lines with each row. The processor's own prefetchers follow rows, not tiles.
+// What a tile comes to next: while it computes some planes, it fetches rows of the next ones into the second cache, a few
+// lines with each row. The processor's own prefetchers follow rows, not tiles.
 #ifndef STENCIL_AHEAD_H
 #define STENCIL_AHEAD_H
 
@@ -17,12 +17,12 @@ struct Span {
     int64_t low, high;
 };
 
-// Lines of rows of some arrays of three axes, in an order of their own.
+// Rows of arrays with three axes, fetched line by line.
 class Ahead {
    public:
     Ahead(int64_t plane_step, int64_t row_step, int64_t cells) : plane_step(plane_step), row_step(row_step), cells(cells) {}
 
-    // An array by its first element, of which that of cell 0 is number `start`; those after the first ARRAYS are not fetched.
+    // An array by its first element, the number of that of cell 0, and the bytes of each. Only ARRAYS of them are fetched.
     void add_array(const char* first, int64_t start, int64_t itemsize) {
         if (arrays == ARRAYS) return;
         const int64_t lines_of_row = (cells * itemsize + LINE - 1) / LINE;
@@ -32,20 +32,20 @@ class Ahead {
 
     void clear() { pieces = piece = lines_to_go = 0; }
 
-    // Rows of some planes of each array; those after the first PIECES are not fetched.
+    // Some rows of some planes, of each array. Only PIECES of them are fetched.
     void add(const Span& planes, const Span& rows) {
         if (planes.low >= planes.high || rows.low >= rows.high || pieces == PIECES) return;
         parts[pieces++] = {planes, rows};
         lines_to_go += (planes.high - planes.low) * (rows.high - rows.low) * lines_of_rows;
     }
 
-    // Before the first of `rows` rows that are computed until all is fetched.
+    // Shares all lines out over the next `rows` rows that are computed.
     void begin(int64_t rows) {
         each = rows > 0 ? (lines_to_go + rows - 1) / rows : 0;
         if (pieces > 0) begin_piece();
     }
 
-    // With each of these rows.
+    // Fetches the share of one row.
     void fetch() {
         for (int64_t wanted = piece < pieces ? each : 0, some; wanted > 0; wanted -= some) {
             some = wanted < left ? wanted : left;

@@ -112,7 +112,7 @@ REFUSED = {
     "evaluate": (lambda simulation: simulation.evaluate("v"), "the value v takes whole fields"),
     "finite": (lambda simulation: simulation.run(1, finite=True), "finite=True takes whole fields"),
     "record": (lambda simulation: simulation.record("u"), "a record of u takes whole fields"),
-    "view": (lambda simulation: simulation.view("u"), "a view of u takes whole fields"),
+    "view": (lambda simulation: simulation.view("v"), "the value v takes whole fields"),
     "replan": (lambda simulation: simulation.replan(simulation.choices), "another plan takes whole fields"),
 }
 

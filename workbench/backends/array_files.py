@@ -131,6 +131,21 @@ class ArrayFiles:
         """The cells, copied if they may lie in one of these files: what is written piece by piece must not be read."""
         return self.copied(cells) if isinstance(_owner(cells), _Mapping) else cells
 
+    def part(self, cells: Array, index: tuple[int | slice, ...]) -> Array:
+        """A copy in memory of the cells of an index, which have room there. Others are touched page by page only."""
+        taken = np.asarray(cells[index])
+        part = np.empty(taken.shape, taken.dtype)
+        if not taken.ndim:
+            part[()] = taken
+            return part
+        each = min(abs(taken.strides[-1]), mmap.PAGESIZE) * math.prod(taken.shape[1:]) or 1  # bytes that are touched
+        count = max(self.storage.memory // _PIECE_SHARE // each, 1)
+        for first in range(0, len(taken), count):
+            part[first : first + count] = taken[first : first + count]
+            if count < len(taken):
+                self.give_up()
+        return part
+
     def copy(self, to: Array, origin: Array) -> None:
         """Copy cells piece by piece; what of them is in memory stays within bounds."""
         for piece in pieces(to, self.storage.memory // _PIECE_SHARE):

@@ -297,6 +297,9 @@ class ArraysInFiles(Protocol):
     def apart(self, cells: Array) -> Array:
         """The cells, copied if they may lie in one of these files."""
 
+    def part(self, cells: Array, index: tuple[int | slice, ...]) -> Array:
+        """A copy in memory of the cells of an index, which have room there."""
+
 
 @runtime_checkable
 class FilesInstance(Protocol):

@@ -9,6 +9,7 @@ from workbench.backends.base import Number
 from workbench.planning.choices import Choices
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
+from workbench.run.storage import files_of
 from workbench.run.timing import StepTime, timed
 from workbench.run.values import unwise_text
 from workbench.run.watching import Watch
@@ -19,6 +20,11 @@ Found = TypeVar("Found")
 def read_state(simulation: Simulation, read: Callable[[State], Found]) -> Found:
     """What `read` makes of the state, in the thread that owns it. RunError if the simulation was closed."""
     return simulation._owner.do(lambda: read(simulation._state))
+
+
+def lies_in_files(simulation: Simulation) -> bool:
+    """Whether its arrays lie in files: whole fields have no room in memory."""
+    return simulation._owner.do(lambda: files_of(simulation._state.instance)) is not None
 
 
 def made_by(simulation: Simulation, machine: Callable[[Choices, str], Any]) -> Simulation:

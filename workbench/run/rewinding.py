@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.backends.base import Array, Number
+from workbench.errors import RunError
 from workbench.run.simulation import Simulation
+from workbench.run.storage import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +19,13 @@ class RememberedState:
     values: dict[str, Array | Number]
 
 
-def remember(simulation: Simulation) -> RememberedState:
-    """Copy the state of the last whole step."""
+def remember(simulation: Simulation) -> RememberedState | None:
+    """Copy the state of the last whole step; None where its arrays lie in files."""
     state = simulation._state
 
-    def copy() -> RememberedState:
+    def copy() -> RememberedState | None:
+        if files_of(state.instance) is not None:
+            return None
         statics = (*state.graph.fields, *state.graph.scalars)
         values = {static.name: state.instance_value(static) for static in statics}
         return RememberedState(state.steps, state.observed_step, values)
@@ -29,8 +33,11 @@ def remember(simulation: Simulation) -> RememberedState:
     return simulation._owner.do(copy)
 
 
-def rewind(simulation: Simulation, start: RememberedState) -> None:
-    """Set everything back to `start`, the count of steps too."""
+def rewind(simulation: Simulation, start: RememberedState | None) -> None:
+    """Set everything back to `start`, the count of steps too. RunError for None."""
+    if start is None:
+        what = f"{simulation.graph.name} cannot be reset: its fields are larger than memory=, and no copy is kept"
+        raise RunError(what, advice="Make the simulation again, or restore a checkpoint.")
     state = simulation._state
 
     def write() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from workbench.backends.base import Array, Number
 from workbench.graph import Graph
+from workbench.run.parts import FieldParts, Part
 from workbench.run.probe import Probe, component_names
 from workbench.run.simulation import Simulation
+from workbench.run.storage import parts_in_files
 from workbench.run.values import groups
 
 
@@ -18,13 +20,13 @@ from workbench.run.values import groups
 class Snapshot:
     """`values` is a fresh array in C order (0-d for a number), of type dd the nearest f64, which is what is drawn.
 
-    `numbers` are all scalars and params by name.
+    Of a field that lies in a file they are the parts that were asked for. `numbers` are all scalars and params by name.
 
     `stale` names the scalars whose numbers do not belong to `steps` (State.stale_scalars).
     """
 
     name: str
-    values: Array
+    values: Array | FieldParts
     numbers: dict[str, Number]
     steps: int
     stale: frozenset[str] = frozenset()
@@ -39,8 +41,11 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
     return take_snapshots(simulation, (name,))[0]
 
 
-def take_snapshots(simulation: Simulation, names: Sequence[str]) -> tuple[Snapshot, ...]:
-    """Snapshots of several names, all of the same whole step; otherwise as `take_snapshot`."""
+def take_snapshots(simulation: Simulation, names: Sequence[str], parts: Iterable[Part] = ()) -> tuple[Snapshot, ...]:
+    """Snapshots of several names, all of the same whole step; otherwise as `take_snapshot`.
+
+    parts: what is read of fields that lie in files. RunError for other values there, which take whole fields.
+    """
     state = simulation._state
     probes = [_probe_of(simulation, name) for name in names]
 
@@ -49,11 +54,9 @@ def take_snapshots(simulation: Simulation, names: Sequence[str]) -> tuple[Snapsh
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
         snapshots, inputs = [], []
         for name, probe in zip(names, probes, strict=True):
-            if name not in kept:
-                state.refuse_in_files(f"a view of {name}", f'Read a part of it: sim.device("{name}")[::8].')
             inputs.append({s.name: state.instance_value(s) for s in probe.statics} if probe else {})
-            values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
-            snapshots.append(Snapshot(name, _drawn(values), kept, state.steps, state.stale_scalars))
+            values = np.empty(0) if probe else _values(simulation, name, kept, parts)
+            snapshots.append(Snapshot(name, values, kept, state.steps, state.stale_scalars))
         return snapshots, inputs
 
     def computed(snapshot: Snapshot, probe: Probe | None, inputs: dict[str, Array | Number]) -> Snapshot:
@@ -64,6 +67,18 @@ def take_snapshots(simulation: Simulation, names: Sequence[str]) -> tuple[Snapsh
 
     snapshots, inputs = simulation._owner.do(read)
     return tuple(map(computed, snapshots, probes, inputs))
+
+
+def _values(simulation: Simulation, name: str, numbers: dict[str, Number], parts: Iterable[Part]) -> Array | FieldParts:
+    if name in numbers:
+        return np.asarray(numbers[name])
+    state = simulation._state
+    if any(field.name == name for field in state.graph.fields):
+        read = parts_in_files(state.instance, name, parts, _drawn)
+        if read is not None:
+            return read
+    state.refuse_in_files(f"a view of {name}", "View one of its fields.")
+    return _drawn(np.asarray(simulation.evaluate(name)))
 
 
 def _drawn(values: Array) -> Array:

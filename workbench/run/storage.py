@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from workbench.pipeline import Compiled, memory_of, plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.windows import streams
+from workbench.run.parts import FieldParts, Part, index_of
 
 Memory = int | str | None
 """What arrays may take: bytes, a text such as "4 GiB", or None for no bound."""
@@ -130,6 +131,18 @@ def files_text(plan: Plan, instance: Instance) -> str:
         return f"{where}; each step moves all of them, {streamed} so far"
     units = "planes" if plan.graph.dim > 2 else "rows of tiles" if plan.graph.dim > 1 else "tiles"
     return f"{where}; windows of {sizes.window} {units} do {sizes.depth} steps each pass, {streamed} streamed so far"
+
+
+def parts_in_files(
+    instance: Instance, name: str, parts: Iterable[Part], kept: Callable[[Array], Array]
+) -> FieldParts | None:
+    """What is `kept` of the values of some parts of a field, whose array lies in a file; None for those in memory."""
+    files = files_of(instance)
+    if files is None:
+        return None
+    cells = instance.device_view(name)
+    read = {part: kept(files.part(cells, index_of(part))) for part in dict.fromkeys(parts)}
+    return FieldParts(cells.shape, read)
 
 
 def refuse_in_files(instance: Instance, what: str, advice: str) -> None:

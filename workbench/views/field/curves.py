@@ -8,11 +8,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from workbench.run.parts import Every, FieldParts, Part, part_of
 from workbench.run.snapshots import Snapshot
 from workbench.views.field.flags import cell_text
 from workbench.views.field.summary import AxisLabel, least_and_greatest
 
 MOST_POINTS = 1024  # of a history; more than a chart has pixels
+MOST_READ = 1 << 16  # cells of a line of a field that lies in a file
 
 Numbers = npt.NDArray[np.float64]
 Group = Literal["scalars", "probes", "profiles"]
@@ -72,16 +74,33 @@ class TimeSeries:
 
 
 def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: tuple[int, ...]) -> tuple[Chart, ...]:
-    """The values along each axis on the lines through `point`; of long lines two for neighbours: no peak is lost."""
-    charts = []
-    for axis, label in enumerate(axes):
-        line = snapshot.values[tuple(slice(None) if a == axis else index for a, index in enumerate(point))]
-        places = np.linspace(label.first, label.last, label.cells)
+    """The values along each axis on the lines through `point`; of long lines two for neighbours: no peak is lost.
+
+    Of a field in a file it is lines_through(axes, point) that is read.
+    """
+    charts, in_file = [], isinstance(snapshot.values, FieldParts)
+    for label, part in zip(axes, lines_through(axes, point, in_file), strict=True):
+        line = part_of(snapshot.values, part)
+        every = _every(label, in_file)
+        places = np.linspace(label.first, label.last, label.cells)[::every]
         title = f"{snapshot.name} along {label.name} through cell {cell_text(point)}"
-        if label.cells > MOST_POINTS:
-            stride = -(-2 * label.cells // MOST_POINTS)
+        if line.size > MOST_POINTS:
+            stride = -(-2 * line.size // MOST_POINTS)
             line, places = least_and_greatest(line, stride), np.repeat(places[::stride], 2)
             title += f", least and greatest of each {stride} cells"
+        title += f", one cell of {every} read" if every > 1 else ""
         curve = ChartLine(snapshot.name, places, np.asarray(line, np.float64))
         charts.append(Chart("profiles", title, label.name, label.unit, snapshot.name, unit, (curve,)))
     return tuple(charts)
+
+
+def lines_through(axes: tuple[AxisLabel, ...], point: tuple[int, ...], in_file: bool = True) -> tuple[Part, ...]:
+    """The lines of `profiles`, one for each axis; of long ones in a file not every cell."""
+    return tuple(
+        tuple(Every(_every(axes[a], in_file)) if a == axis else index for a, index in enumerate(point))
+        for axis in range(len(axes))
+    )
+
+
+def _every(label: AxisLabel, in_file: bool) -> int:
+    return -(-label.cells // MOST_READ) if in_file else 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.errors import RunError
+from workbench.run.parts import FieldParts
 from workbench.run.snapshots import Snapshot
 from workbench.views.field.curves import Chart
 from workbench.views.field.figure import svg_of
@@ -28,7 +29,12 @@ class FileKind:
     write: Callable[[Snapshot, FieldSummary, Charts], bytes]
 
 
-def _array(values: Array) -> bytes:
+def _array(values: Array | FieldParts) -> bytes:
+    if isinstance(values, FieldParts):
+        raise RunError(
+            "a view writes all values only of fields that memory has room for",
+            advice='Copy the array from its file: np.save(path, sim.device("u")).',
+        )
     file = io.BytesIO()
     np.save(file, values, allow_pickle=False)
     return file.getvalue()

@@ -8,17 +8,19 @@ from dataclasses import replace
 
 from workbench.errors import RunError
 from workbench.graph import Graph
+from workbench.run.hooks import lies_in_files
+from workbench.run.parts import FieldParts, Part, part_of
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import Snapshot, take_snapshots
 from workbench.run.state import STEP
 from workbench.run.until import time_name
 from workbench.views.field.animation import Recorder
 from workbench.views.field.controls import ChooseLimits, Colours, Cutting, Forget, Turn, Volume
-from workbench.views.field.curves import Chart, TimeSeries, profiles
+from workbench.views.field.curves import Chart, TimeSeries, lines_through, profiles
 from workbench.views.field.flags import Wrong, cell_text, find_wrong
 from workbench.views.field.palettes import PALETTES
 from workbench.views.field.scatter import names_beside, summarise_particles
-from workbench.views.field.summary import AxisLabel, Clock, FieldSummary, Limits, Look, summarise
+from workbench.views.field.summary import AxisLabel, Clock, FieldSummary, Limits, Look, parts_shown, summarise
 
 MOST_PROBES = 8  # as many curves as one can tell apart
 
@@ -33,6 +35,7 @@ class Looking:
     def __init__(self, simulation: Simulation, name: str, axes: tuple[AxisLabel, ...], look: Look) -> None:
         """Looks once; raises FieldError if the value has no picture."""
         self._simulation, self._axes = simulation, axes
+        self._in_files = lies_in_files(simulation)
         self._lock = threading.RLock()
         self._name, self._look_now = name, look
         self._limits: Limits = "growing" if look.limits is None else "held"
@@ -69,6 +72,8 @@ class Looking:
     def names(self) -> tuple[str, ...]:
         """What one may look at instead; of points, what else may colour them."""
         graph = self._simulation.graph
+        if self._in_files:  # whose intermediates take whole fields
+            return tuple(static.name for static in graph.fields)
         return pictured_names(graph) if self._look_now.window is None else names_beside(graph, self._name)
 
     @property
@@ -114,6 +119,7 @@ class Looking:
                 name, where = self._name, "in probed cells" if self._look_now.window is None else "of probed particles"
                 charts.append(Chart("probes", f"{name} {where}", time, unit, name, self._summary.unit, curves))
             if "profiles" in groups and self._look_now.window is None:
+                self._read(*lines_through(self._axes, self.point))
                 charts += profiles(self._snapshot, self._axes, self._summary.unit, self.point)
             return tuple(charts)
 
@@ -192,7 +198,10 @@ class Looking:
                 if len(self._probes) >= MOST_PROBES:
                     del self._probes[next(iter(self._probes))]
                 self._probes[cell] = TimeSeries()
-                self._follow(self._probes[cell], cell)
+                step = self._seen_step
+                self._read(cell)
+                if self._seen_step == step:  # else followed there
+                    self._follow(self._probes[cell], cell)
             if self._look_now.volume:
                 self._look_now = replace(self._look_now, cuts=dict(enumerate(cell)))
 
@@ -226,7 +235,7 @@ class Looking:
     def _show(self, name: str, turned_bad: Callable[[bool], bool] = lambda _: False) -> None:
         look, unit = self._look_now, self._unit(name)
         names = (name,) if look.window is None else (name, look.window.name)
-        snapshot, *vectors = take_snapshots(self._simulation, names)
+        snapshot, *vectors = take_snapshots(self._simulation, names, self._parts() if self._in_files else ())
         if self._seen_step is not None and snapshot.steps < self._seen_step:
             self.start_over()
         look = self._look_now
@@ -238,7 +247,7 @@ class Looking:
         else:
             summary = summarise(snapshot, self._axes, unit, look, wrong, self._clock)
         if wrong is None:
-            wrong = None if summary.all_well else self._find_wrong((snapshot, *vectors))
+            wrong = None if summary.all_well else self._find_wrong(summary, (snapshot, *vectors))
             if turned_bad(wrong is not None):
                 self._show(name)
                 return
@@ -257,12 +266,32 @@ class Looking:
             for cell, history in self._probes.items():
                 self._follow(history, cell)
 
-    def _find_wrong(self, seen: tuple[Snapshot, ...]) -> Wrong | None:
-        found = (find_wrong(each.values, each.steps, self._good, bool(self._look_now.window)) for each in seen)
-        return next(filter(None, found), None)
+    def _find_wrong(self, summary: FieldSummary, seen: tuple[Snapshot, ...]) -> Wrong | None:
+        """In all cells; of a field in a file, in those that are shown."""
+        for plane in summary.planes if summary.sampled else ():
+            shown = find_wrong(plane.values[::-1], summary.step, self._good)
+            cell = None if shown is None else plane.cell_at(shown.cell[1], len(plane.values) - 1 - shown.cell[0])
+            if shown is not None and cell is not None:
+                return replace(shown, cell=cell)
+        for each in seen:
+            if not isinstance(each.values, FieldParts):
+                found = find_wrong(each.values, each.steps, self._good, bool(self._look_now.window))
+                if found is not None:
+                    return found
+        return None
+
+    def _parts(self) -> tuple[Part, ...]:
+        """What is read of a field in a file: what is shown, cells that are followed, and lines of profiles."""
+        return (*parts_shown(self._look_now, self._axes), *self._probes, *lines_through(self._axes, self.point))
+
+    def _read(self, *parts: Part) -> None:
+        """Look anew if the last look at a field in a file did not read these parts."""
+        values = self._snapshot.values
+        if isinstance(values, FieldParts) and not all(part in values for part in parts):
+            self._show(self._name)
 
     def _follow(self, history: TimeSeries, cell: tuple[int, ...]) -> None:
-        history.append(self._place(), float(self._snapshot.values[cell]))
+        history.append(self._place(), float(part_of(self._snapshot.values, cell)))
 
     def _place(self) -> float:
         """Where the present is on the axis of histories."""

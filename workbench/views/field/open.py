@@ -10,7 +10,9 @@ import numpy as np
 from workbench.errors import RunError
 from workbench.planning.axes import along
 from workbench.planning.axes import axes_of as axes_in
+from workbench.run.hooks import lies_in_files
 from workbench.run.labels import evaluate_coordinate
+from workbench.run.parts import whole
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import take_snapshot
 from workbench.views.field.palettes import DEFAULT, PALETTES
@@ -36,9 +38,11 @@ def open_field_view(
     graph = simulation.graph
     if is_vector_of_particles(graph, name):
         unit = next((static.unit for static in graph.statics if static.group == name), "")
-        look = replace(look, window=window_of(name, unit, take_snapshot(simulation, name).values))
+        look = replace(look, window=window_of(name, unit, whole(take_snapshot(simulation, name).values)))
         name = first_colour(graph, name)
     axes = along(axes_of(simulation), axes_in(space_of(graph, name), graph.space))
+    if len(axes) == 3 and lies_in_files(simulation):
+        look = replace(look, across=1, up=2)  # a plane that lies together in its file
     if find_spec("ipywidgets") is None:
         return FieldView(simulation, name, axes, look)
     from workbench.views.page.canvas import Canvas

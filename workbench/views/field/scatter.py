@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.graph import Graph, Space
+from workbench.run.parts import whole
 from workbench.run.probe import component_names
 from workbench.run.snapshots import Snapshot
 from workbench.run.state import STEP
@@ -81,8 +82,8 @@ def summarise_particles(
     """
     assert look.window is not None
     line = summarise(snapshot, axes, unit, look, wrong, clock)
-    every = max(1, -(-snapshot.values.size // MOST))
-    places, values = vector.values[:2], np.asarray(snapshot.values, np.float64)
+    places, values = whole(vector.values)[:2], np.asarray(whole(snapshot.values), np.float64)
+    every = max(1, -(-values.size // MOST))
     across, up = window_axes(look.window)
     both = np.vstack([values, places])
     not_numbers = np.isnan(both).any(axis=0)

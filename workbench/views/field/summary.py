@@ -11,8 +11,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from workbench.backends.base import Array
 from workbench.errors import FieldError
 from workbench.graph import Space, grid_space
+from workbench.run.parts import Every, FieldParts, Part, part_of
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares
 from workbench.views.field.flags import Wrong
@@ -94,7 +96,8 @@ class FieldSummary:
     Points are `particles`, every `stride`-th one; `across` and `up` are axes of the picture, `values` those of all.
     minimum and maximum are those of the finite values of all cells of this line or plane (None: there are none).
     `others` are the other two planes of a volume: they share limits and colours. `wrong`, if a value of the whole
-    field is or was no number, says since when.
+    field is or was no number, says since when. `sampled`: of a field in a file, the cells that are shown are all that
+    was read, and minimum and maximum are theirs.
     """
 
     name: str
@@ -122,6 +125,7 @@ class FieldSummary:
     others: tuple[FieldSummary, ...] = ()
     wrong: Wrong | None = None
     particles: Particles | None = None
+    sampled: bool = False
 
     @property
     def subject(self) -> str:
@@ -131,7 +135,7 @@ class FieldSummary:
     @property
     def all_well(self) -> bool:
         """Whether every cell of the domain is seen to hold a finite number; False does not say the opposite."""
-        return len(self.shape) < 3 and self.not_numbers + self.infinite == 0
+        return len(self.shape) < 3 and not self.sampled and self.not_numbers + self.infinite == 0
 
     @property
     def planes(self) -> tuple[FieldSummary, ...]:
@@ -210,6 +214,7 @@ def summarise(
             values=section.plane,
             shown=section.shown,
             wrong=wrong,
+            sampled=isinstance(values, FieldParts),
         )
         for section in sections
     ]
@@ -223,7 +228,7 @@ def thinner(summary: FieldSummary, cells: int) -> FieldSummary:
         return summary
     planes = []
     for plane in summary.planes:
-        lowest = (plane.codes.shape[0] - 1) % every  # so that the lowest row is kept, as in _thinned
+        lowest = (plane.codes.shape[0] - 1) % every  # so that the lowest row is kept
         codes, values = plane.codes[lowest::every, ::every], plane.values[lowest::every, ::every]
         planes.append(replace(plane, codes=codes, values=values, stride=plane.stride * every, others=()))
     return replace(planes[0], others=tuple(planes[1:]))
@@ -248,7 +253,7 @@ def _shown(look: Look, dim: int) -> tuple[tuple[int, ...], ...]:
     return (main, (third, look.up), (look.across, third))
 
 
-def check_pictured(name: str, values: npt.NDArray[np.generic], dim: int) -> None:
+def check_pictured(name: str, values: Array | FieldParts, dim: int) -> None:
     """Raise FieldError unless there is one value in each cell."""
     if values.ndim == 0:
         raise FieldError(f"{name} is a number, not a field", advice=f'Read it: sim["{name}"], or record it.')
@@ -305,20 +310,46 @@ class _Section:
 
 
 def _section(
-    values: npt.NDArray[np.generic], axes: tuple[AxisLabel, ...], shown: tuple[int, ...], wanted: Mapping[int, int]
+    values: Array | FieldParts, axes: tuple[AxisLabel, ...], shown: tuple[int, ...], wanted: Mapping[int, int]
 ) -> _Section:
     """First shown axis to the right, second up, the others cut where that is wanted, else in their middle."""
-    cuts = tuple(
+    cuts, stride = _cuts(axes, shown, wanted), _stride(axes, shown)
+    thin = np.asarray(part_of(values, _part(axes, shown, cuts, stride)))
+    taken = thin if isinstance(values, FieldParts) else part_of(values, _part(axes, shown, cuts, 1))
+    if len(shown) > 1:
+        plane, points = (thin.T if shown[0] < shown[1] else thin)[::-1], np.empty(0)
+    elif isinstance(values, FieldParts):
+        plane, points = thin[np.newaxis], np.repeat(np.asarray(thin, np.float64), 2 if stride > 1 else 1)
+    else:
+        plane, points = thin[np.newaxis], least_and_greatest(taken, stride)
+    return _Section(shown, cuts, np.asarray(plane, np.float64), points, stride, *_extremes(taken))
+
+
+def parts_shown(look: Look, axes: tuple[AxisLabel, ...]) -> tuple[Part, ...]:
+    """What a look shows of a field: all cells that its pictures have."""
+    return tuple(
+        _part(axes, shown, _cuts(axes, shown, look.cuts), _stride(axes, shown)) for shown in _shown(look, len(axes))
+    )
+
+
+def _cuts(axes: tuple[AxisLabel, ...], shown: tuple[int, ...], wanted: Mapping[int, int]) -> tuple[Cut, ...]:
+    return tuple(
         Cut(axis, label, min(max(wanted.get(axis, label.cells // 2), 0), label.cells - 1))
         for axis, label in enumerate(axes)
         if axis not in shown
     )
-    at: dict[int, int] = {cut.axis: cut.index for cut in cuts}
-    taken = values[tuple(at.get(axis, slice(None)) for axis in range(values.ndim))]
-    line = len(shown) == 1
-    plane, stride = _thinned(taken[np.newaxis] if line else (taken.T if shown[0] < shown[1] else taken)[::-1])
-    points = least_and_greatest(taken, stride) if line else np.empty(0)
-    return _Section(shown, cuts, np.asarray(plane, np.float64), points, stride, *_extremes(taken))
+
+
+def _stride(axes: tuple[AxisLabel, ...], shown: tuple[int, ...]) -> int:
+    """Every how many cells one is shown, counted from the first of each axis, so that no side is too long."""
+    is_line = len(shown) == 1 or axes[shown[1]].cells == 1
+    longest = 4 * LARGEST_SIDE if is_line else LARGEST_SIDE
+    return -(-max(axes[axis].cells for axis in shown) // longest)
+
+
+def _part(axes: tuple[AxisLabel, ...], shown: tuple[int, ...], cuts: tuple[Cut, ...], stride: int) -> Part:
+    at = {cut.axis: cut.index for cut in cuts}
+    return tuple(Every(stride) if axis in shown else at[axis] for axis in range(len(axes)))
 
 
 def least_and_greatest(line: npt.NDArray[np.generic], stride: int) -> Numbers:
@@ -342,14 +373,3 @@ def _extremes(plane: npt.NDArray[np.generic]) -> tuple[float | None, float | Non
     if not finite.size:
         return None, None, not_numbers, infinite
     return float(finite.min()), float(finite.max()), not_numbers, infinite
-
-
-def _thinned(plane: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], int]:
-    """Every n-th cell, counted from the first one of each axis (the lower left), so that no side is too long."""
-    rows, columns = plane.shape
-    longest = LARGEST_SIDE if rows > 1 else 4 * LARGEST_SIDE
-    stride = -(-max(rows, columns) // longest)
-    if stride == 1:
-        return plane, 1
-    first_row = (rows - 1) % stride  # the lowest row is kept
-    return plane[first_row::stride, ::stride], stride

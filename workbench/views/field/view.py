@@ -96,7 +96,7 @@ class FieldView:
         """Looks once at the present state; raises FieldError if that has no picture."""
         self._simulation = simulation
         self._looking = Looking(simulation, name, axes, look)
-        self._start = remember(simulation)
+        self._start = remember(simulation)  # None: no field has room for a copy
         self._page: Page | None = None
         self._lock = threading.Lock()
         self._feeder: Feeder | None = None
@@ -205,10 +205,10 @@ class FieldView:
                 return
             if self._feeder is None or not self._feeder.alive:
                 self._feeder = Feeder(self._show, self._tell, self._fail)
-                self._guard = Guard(self._simulation)
+                self._guard = None if self._start is None else Guard(self._simulation)  # which has copies, too
                 self._watch = watch(self._simulation, self._feeder.changed, SLICE_SECONDS)
                 self._watch.pace, self._watch.scalars = self._speed.pace, "scalars" in self._charts.groups
-                self._watch.written = self._guard.written
+                self._watch.written = None if self._guard is None else self._guard.written
             self._feeder.post(self._open)
 
     def leave(self, seconds: float = 0.0) -> None:

@@ -50,6 +50,8 @@ def thinning_text(summary: FieldSummary) -> str:
     every = max(plane.stride for plane in summary.planes)
     if every == 1:
         return ""
+    if summary.sampled:
+        return f"read and drawn: one cell of {every} along each axis; min and max are of these"
     if summary.kind == "line":
         return f"drawn: least and greatest of each {every} cells"
     return f"drawn: one cell of {every} along each axis; min and max are of all cells"

@@ -5,7 +5,7 @@ import pytest
 
 from tests.kit.in_files import disk_folder, resident_bytes
 from workbench.backends.array_files import ArrayFiles, array_in_file, give_up, pieces
-from workbench.backends.base import FileStorage
+from workbench.backends.in_files import FileStorage
 from workbench.planning.layout import lay_out
 
 

@@ -31,6 +31,13 @@ def folder_of_fields(monkeypatch):
         assert not any(made.iterdir()), "a file with a name is left"
 
 
+def lies_in_file(array):
+    """Whether an array is a view of a file that is mapped."""
+    while isinstance(array, np.ndarray):
+        array = array.base.obj if isinstance(array.base, memoryview) else array.base
+    return isinstance(array, mmap.mmap)
+
+
 def resident_bytes(files):
     """Of the files of an instance, by the system's own count of pages in its cache."""
     library, total = ctypes.CDLL(None), 0

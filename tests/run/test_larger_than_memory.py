@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.kit.in_files import folder_of_fields
+from tests.kit.in_files import folder_of_fields, lies_in_file
 from tests.kit.random_tileable import HEAT, WAVE
 from workbench.errors import BackendError, FieldError, NoRoomError, PlanError, RunError, StencilError
 from workbench.solvers import hydro
@@ -58,6 +58,30 @@ def test_what_is_read_is_a_copy_in_a_file_that_cannot_be_written(folder, tmp_pat
     assert np.array_equal(before, values)
     with pytest.raises(ValueError, match="read-only"):
         before[0] = 0.0
+
+
+def test_vectors_and_tensors_are_read_into_a_file_too(folder):
+    text = """
+v = vector("v")
+q = tensor("q", symmetric=True)
+s = field("s", boundary="periodic")
+for i in range(3):
+    v[i].next = v[i] + s[+1, 0, 0]
+    for j in range(i, 3):
+        q[i, j].next = q[i, j] + v[i] * v[j]
+s.next = 0.5 * s
+"""
+    shape, rng = (160, 14, 20), np.random.default_rng(2)
+    start = {"v": rng.random((3, *shape)), "q": rng.random(shape) * np.ones((3, 3, 1, 1, 1)), "s": rng.random(shape)}
+    there, here = (
+        wb.trace(text, dim=3).simulate(**start, backend="openmp", memory=memory).run(4) for memory in ("4 MiB", None)
+    )
+    assert "in files" in str(there)
+    for name, components in (("v", (3,)), ("q", (3, 3))):
+        assert there[name].shape == (*components, *shape)
+        assert there[name].tobytes() == here[name].tobytes()
+        assert lies_in_file(there[name])
+        assert not lies_in_file(here[name])
 
 
 def test_fields_may_be_set_to_views_of_themselves_and_of_each_other(folder):

@@ -24,7 +24,8 @@ from tests.kit.random_tileable import (
 )
 from tests.run.tiled import program, start_of, state_of
 from workbench import solvers
-from workbench.backends.base import FileStorage, MarchRequest, StopFlag
+from workbench.backends.base import MarchRequest, StopFlag
+from workbench.backends.in_files import FileStorage
 from workbench.backends.openmp import OpenmpBackend
 from workbench.pipeline import plan_for
 

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from workbench.amounts import bytes_text
-from workbench.backends.base import Array, FileStorage
+from workbench.backends.base import Array
 from workbench.backends.file_systems import lies_in_memory
+from workbench.backends.in_files import FileStorage
 from workbench.backends.placed_blocks import Block
 from workbench.errors import NoRoomError
 from workbench.planning.layout import PAGE, Layout

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 from threading import Event
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -16,7 +15,6 @@ from workbench.codegen.source import Source
 from workbench.graph import StorageType
 from workbench.planning.choices import TilingChoices
 from workbench.planning.plan import Plan
-from workbench.planning.schedules.locality import TileSizes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Number = bool | int | float
@@ -273,53 +271,6 @@ class LendingProgram(Protocol):
 
     def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> CallInstance | None:
         """Allocate what is not lent; None where an array of the program would be written that is only read."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileStorage:
-    """Where arrays lie that are larger than memory: a folder, and how many bytes of them may be in memory."""
-
-    folder: Path
-    memory: int
-
-
-class ArraysInFiles(Protocol):
-    """The files of an instance's arrays."""
-
-    @property
-    def storage(self) -> FileStorage:
-        """Where they lie."""
-
-    @property
-    def streamed(self) -> int:
-        """Bytes that passed through memory in marches so far."""
-
-    def apart(self, cells: Array) -> Array:
-        """The cells, copied if they may lie in one of these files."""
-
-    def part(self, cells: Array, index: tuple[int | slice, ...]) -> Array:
-        """A copy in memory of the cells of an index, which have room there."""
-
-
-@runtime_checkable
-class FilesInstance(Protocol):
-    """An instance whose arrays may lie in files; `files` is None where they do not."""
-
-    @property
-    def files(self) -> ArraysInFiles | None:
-        """The files."""
-
-    @property
-    def tiles(self) -> tuple[TileSizes | None, ...]:
-        """Sizes of tiles and windows of each kernel."""
-
-
-@runtime_checkable
-class FilesProgram(Protocol):
-    """A program whose arrays may lie in files; that of a backend on the host."""
-
-    def instantiate_in_files(self, extents: tuple[int, ...], threads: int, storage: FileStorage) -> Instance:
-        """Allocate a state whose arrays lie in files. NoRoomError if there is too little memory, or room for them."""
 
 
 @runtime_checkable

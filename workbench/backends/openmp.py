@@ -6,10 +6,11 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workbench.backends.base import CompilerReport, FileStorage, Instance
+from workbench.backends.base import CompilerReport, Instance
 from workbench.backends.compile_pool import Built, Compiler, Unit
 from workbench.backends.compiler_words import vector_report
 from workbench.backends.host_backend import HostBackend
+from workbench.backends.in_files import FileStorage
 from workbench.backends.kept_stages import STAGES
 from workbench.backends.loaded_library import load_library
 from workbench.backends.march_objects import with_march_objects

@@ -12,7 +12,6 @@ from workbench.backends.array_files import ArrayFiles
 from workbench.backends.base import (
     Array,
     Ending,
-    FileStorage,
     Instance,
     LaunchTime,
     MarchRequest,
@@ -23,6 +22,7 @@ from workbench.backends.base import (
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global, number_of_kernel
 from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of
+from workbench.backends.in_files import FileStorage
 from workbench.backends.instance_state import take_state
 from workbench.backends.march_record import (
     MarchRecord,

@@ -16,7 +16,7 @@ from workbench.planning.choices import Choices
 from workbench.run.initial_values import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import RecordedValues, keep_scalars
 from workbench.run.schedules import in_use
-from workbench.run.storage import check_types, files_of, refuse_in_files
+from workbench.run.storage import check_types, files_of, refuse_in_files, stacked
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
 
@@ -224,8 +224,5 @@ class State:
             record.forget_after(self.steps)
 
     def _stacked(self, members: tuple[Static, ...]) -> Array:
-        names = ", ".join(member.name for member in members)
-        self.refuse_in_files(f"an array of all components of {members[0].group}", f"Read one of {names}.")
-        shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
-        stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]
-        return np.stack(stacked).reshape((*shape, *np.shape(stacked[0])))
+        shape = group_shape(members)
+        return stacked(self.instance, [group_member(members, index).name for index in np.ndindex(shape)], shape)

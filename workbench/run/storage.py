@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ import numpy as np
 from workbench.amounts import bytes_in, bytes_text
 from workbench.arguments import shown
 from workbench.backends.array_files import array_in_file, check_room
-from workbench.backends.base import Array, ArraysInFiles, FilesInstance, FilesProgram, FileStorage, Instance
+from workbench.backends.base import Array, Instance
+from workbench.backends.in_files import ArraysInFiles, FilesInstance, FilesProgram, FileStorage
 from workbench.backends.registry import row_of
 from workbench.errors import BackendError, FieldError, PlanError, RunError
 from workbench.graph import Graph
@@ -143,6 +144,19 @@ def parts_in_files(
     cells = instance.device_view(name)
     read = {part: kept(files.part(cells, index_of(part))) for part in dict.fromkeys(parts)}
     return FieldParts(cells.shape, read)
+
+
+def stacked(instance: Instance, names: Sequence[str], shape: tuple[int, ...]) -> Array:
+    """A fresh array of several fields in order, its first axes of this shape; in a file, where fields lie in files."""
+    files = files_of(instance)
+    if files is None:
+        parts = [instance.read_field(name) for name in names]
+        return np.stack(parts).reshape((*shape, *parts[0].shape))
+    views = [instance.device_view(name) for name in names]
+    made = array_in_file(folder(), (len(views), *views[0].shape), views[0].dtype)
+    for part, view in zip(made, views, strict=True):
+        files.copy(part, view)
+    return made.reshape((*shape, *views[0].shape))
 
 
 def refuse_in_files(instance: Instance, what: str, advice: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,7 +41,7 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
     return take_snapshots(simulation, (name,))[0]
 
 
-def take_snapshots(simulation: Simulation, names: Sequence[str], parts: Iterable[Part] = ()) -> tuple[Snapshot, ...]:
+def take_snapshots(simulation: Simulation, names: Sequence[str], parts: Sequence[Part] = ()) -> tuple[Snapshot, ...]:
     """Snapshots of several names, all of the same whole step; otherwise as `take_snapshot`.
 
     parts: what is read of fields that lie in files. RunError for other values there, which take whole fields.
@@ -69,7 +69,7 @@ def take_snapshots(simulation: Simulation, names: Sequence[str], parts: Iterable
     return tuple(map(computed, snapshots, probes, inputs))
 
 
-def _values(simulation: Simulation, name: str, numbers: dict[str, Number], parts: Iterable[Part]) -> Array | FieldParts:
+def _values(simulation: Simulation, name: str, numbers: dict[str, Number], parts: Sequence[Part]) -> Array | FieldParts:
     if name in numbers:
         return np.asarray(numbers[name])
     state = simulation._state
@@ -82,7 +82,7 @@ def _values(simulation: Simulation, name: str, numbers: dict[str, Number], parts
 
 
 def _drawn(values: Array) -> Array:
-    return np.ascontiguousarray(values["hi"]) if values.dtype.names else values
+    return np.array(values["hi"], order="C") if values.dtype.names else values
 
 
 def prepare_snapshot(simulation: Simulation, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,7 +135,7 @@ def files_text(plan: Plan, instance: Instance) -> str:
 
 
 def parts_in_files(
-    instance: Instance, name: str, parts: Iterable[Part], kept: Callable[[Array], Array]
+    instance: Instance, name: str, parts: Sequence[Part], kept: Callable[[Array], Array]
 ) -> FieldParts | None:
     """What is `kept` of the values of some parts of a field, whose array lies in a file; None for those in memory."""
     files = files_of(instance)

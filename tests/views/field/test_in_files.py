@@ -92,6 +92,13 @@ def test_a_look_across_the_file_keeps_within_memory(folder):
     assert np.array_equal(view.summary.values[::-1].T, here.u[:, :, 63])
 
 
+def test_pairs_are_shown_by_their_leading_parts(folder):
+    text = HEAT.replace('u = field("u",', 'u = field("u", dtype="dd",')
+    there, here = (simulation.run(1) for simulation in pair(text=text, memory="1 MiB"))
+    views = there.view("u"), FieldView(here, "u", plain_axes(here.shape), Look(across=1, up=2))
+    assert len({view.probe(5, 6, 7).svg for view in views}) == 1
+
+
 def test_values_that_are_no_numbers_are_found_where_they_are_shown(folder):
     values = np.random.default_rng(1).random(SHAPES[3])
     values[80, 7, 11], values[9, 1, 1] = np.inf, np.nan

@@ -82,7 +82,10 @@ def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: 
     for label, part in zip(axes, lines_through(axes, point, in_file), strict=True):
         line = part_of(snapshot.values, part)
         every = _every(label, in_file)
-        places = np.linspace(label.first, label.last, label.cells)[::every]
+        last = label.last
+        if every > 1:
+            last = label.first + (label.last - label.first) * (line.size - 1) * every / (label.cells - 1)
+        places = np.linspace(label.first, last, line.size)
         title = f"{snapshot.name} along {label.name} through cell {cell_text(point)}"
         if line.size > MOST_POINTS:
             stride = -(-2 * line.size // MOST_POINTS)

@@ -133,17 +133,13 @@ class ArrayFiles:
         return self.copied(cells) if isinstance(_owner(cells), _Mapping) else cells
 
     def part(self, cells: Array, index: tuple[int | slice, ...]) -> Array:
-        """A copy in memory of the cells of an index, which have room there. Others are touched page by page only."""
+        """A copy in memory of the cells at an index. Pages that come to memory besides stay within bounds."""
         taken = np.asarray(cells[index])
         part = np.empty(taken.shape, taken.dtype)
-        if not taken.ndim:
-            part[()] = taken
-            return part
-        each = min(abs(taken.strides[-1]), mmap.PAGESIZE) * math.prod(taken.shape[1:]) or 1  # bytes that are touched
-        count = max(self.storage.memory // _PIECE_SHARE // each, 1)
-        for first in range(0, len(taken), count):
-            part[first : first + count] = taken[first : first + count]
-            if count < len(taken):
+        most, touched = self.storage.memory // _PIECE_SHARE, _bytes_touched(taken)
+        for piece in pieces(taken, most * taken.nbytes // touched):
+            part[piece] = taken[piece]
+            if touched > most:
                 self.give_up()
         return part
 
@@ -195,6 +191,14 @@ def pieces(cells: Array, most_bytes: int) -> Iterator[tuple[slice, ...]]:
         return
     count = max(most_bytes * len(cells) // max(cells.nbytes, 1), 1)
     yield from ((slice(first, first + count),) for first in range(0, len(cells), count))
+
+
+def _bytes_touched(cells: Array) -> int:
+    """About how many bytes of a file come to memory with an array's cells, as whole pages do."""
+    touched = cells.itemsize
+    for count, stride in zip(reversed(cells.shape), reversed(cells.strides), strict=True):
+        touched = count * max(touched, min(abs(stride), mmap.PAGESIZE))
+    return touched
 
 
 def _ask_for(cells: Array) -> None:

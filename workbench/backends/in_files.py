@@ -36,7 +36,7 @@ class ArraysInFiles(Protocol):
         """Copy cells piece by piece."""
 
     def part(self, cells: Array, index: tuple[int | slice, ...]) -> Array:
-        """A copy in memory of the cells of an index, which have room there."""
+        """A copy in memory of the cells at an index."""
 
 
 @runtime_checkable

@@ -56,7 +56,7 @@ def part_of(values: Array | FieldParts, part: Part) -> Array:
 
 
 def whole(values: Array | FieldParts) -> Array:
-    """All values, of what never lies in files alone."""
+    """The array, for callers whose values are never parts."""
     assert not isinstance(values, FieldParts)
     return values
 

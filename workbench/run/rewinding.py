@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from workbench.backends.base import Array, Number
 from workbench.errors import RunError
+from workbench.run.hooks import lies_in_files
 from workbench.run.simulation import Simulation
-from workbench.run.storage import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,12 @@ def remember(simulation: Simulation) -> RememberedState | None:
     """Copy the state of the last whole step; None where its arrays lie in files."""
     state = simulation._state
 
-    def copy() -> RememberedState | None:
-        if files_of(state.instance) is not None:
-            return None
+    def copy() -> RememberedState:
         statics = (*state.graph.fields, *state.graph.scalars)
         values = {static.name: state.instance_value(static) for static in statics}
         return RememberedState(state.steps, state.observed_step, values)
 
-    return simulation._owner.do(copy)
+    return None if lies_in_files(simulation) else simulation._owner.do(copy)
 
 
 def rewind(simulation: Simulation, start: RememberedState | None) -> None:

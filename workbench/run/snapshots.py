@@ -77,7 +77,7 @@ def _values(simulation: Simulation, name: str, numbers: dict[str, Number], parts
         read = parts_in_files(state.instance, name, parts, _drawn)
         if read is not None:
             return read
-    state.refuse_in_files(f"a view of {name}", "View one of its fields.")
+    state.refuse_in_files(f"a view of {name}", f'View one component, such as "{name}0".')
     return _drawn(np.asarray(simulation.evaluate(name)))
 
 

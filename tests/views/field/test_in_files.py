@@ -1,4 +1,4 @@
-"""Views of fields that lie in files: the pictures that memory gives, of what is read alone, within the bound."""
+"""Views of fields in files: they show what views of the same fields in memory show, and stay within memory=."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,10 @@ import workbench as wb
 from tests.kit.in_files import folder_of_fields, resident_bytes
 from tests.kit.random_tileable import HEAT, WAVE
 from tests.views.field.pages import TestPage
+from workbench.backends.array_files import ArrayFiles
 from workbench.errors import RunError
-from workbench.views.field.summary import plain_axes
-from workbench.views.field.view import FieldView, Look
+from workbench.views.field.summary import Look, plain_axes
+from workbench.views.field.view import FieldView
 
 SHAPES = {1: (300_000,), 2: (2100, 90), 3: (160, 24, 30)}
 
@@ -84,12 +85,21 @@ def test_profiles_along_long_axes_say_what_was_read(folder):
     assert curve.places[2] == 118 * 5
 
 
-def test_a_look_across_the_file_keeps_within_memory(folder):
-    there, here = pair(3, u=np.random.default_rng(1).random((600, 60, 64)), memory="2 MiB")
-    view = there.view("u").look(plane=(0, 1))
-    view.look(cuts={2: 63}).probe(599, 59, 0)
-    assert resident_bytes(there._state.instance.files) <= 2 << 20
-    assert np.array_equal(view.summary.values[::-1].T, here.u[:, :, 63])
+@pytest.mark.parametrize(("plane", "cut"), [((0, 1), 2), ((0, 2), 1)])
+def test_a_look_across_the_file_keeps_within_memory(plane, cut, folder, monkeypatch):
+    there, here = pair(3, u=np.random.default_rng(1).random((900, 60, 64)), memory="2 MiB")
+    give_up, in_memory = ArrayFiles.give_up, []
+
+    def noted(files):
+        in_memory.append(resident_bytes(files))
+        give_up(files)
+
+    view = there.view("u").look(plane=plane)
+    give_up(there._state.instance.files)
+    monkeypatch.setattr(ArrayFiles, "give_up", noted)
+    view.look(cuts={cut: 59}).probe(899, 59, 0)
+    assert 0 < max(in_memory) <= 2 << 20
+    assert np.array_equal(view.summary.values[::-1].T, here.u.take(59, axis=cut))
 
 
 def test_pairs_are_shown_by_their_leading_parts(folder):
@@ -120,6 +130,10 @@ def test_what_takes_whole_fields_is_not_offered_and_told(folder, tmp_path):
     with pytest.raises(RunError, match="writes all values only of fields that memory has room for"):
         view.save(tmp_path / "u.npy")
     assert view.look(cuts={0: 3}).summary.name == "u"
+    text = HEAT + 'v = vector("v")\nfor i in range(3):\n    v[i].next = u\n'
+    vector, _ = pair(text=text, v=np.zeros((3, *SHAPES[3])), memory="2 MiB")
+    with pytest.raises(RunError, match=r'a view of v takes whole fields[^\n]*\n[^\n]*such as "v0"'):
+        vector.view("v")
 
 
 def test_a_page_plays_and_says_that_it_cannot_reset(folder):

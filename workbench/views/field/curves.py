@@ -76,7 +76,7 @@ class TimeSeries:
 def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: tuple[int, ...]) -> tuple[Chart, ...]:
     """The values along each axis on the lines through `point`; of long lines two for neighbours: no peak is lost.
 
-    Of a field in a file it is lines_through(axes, point) that is read.
+    Of a field in a file, the parts `lines_through(axes, point)` must have been read.
     """
     charts, in_file = [], isinstance(snapshot.values, FieldParts)
     for label, part in zip(axes, lines_through(axes, point, in_file), strict=True):

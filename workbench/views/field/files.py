@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.backends.base import Array
 from workbench.errors import RunError
 from workbench.run.parts import FieldParts
 from workbench.run.snapshots import Snapshot
@@ -29,14 +28,14 @@ class FileKind:
     write: Callable[[Snapshot, FieldSummary, Charts], bytes]
 
 
-def _array(values: Array | FieldParts) -> bytes:
-    if isinstance(values, FieldParts):
+def _array(snapshot: Snapshot) -> bytes:
+    if isinstance(snapshot.values, FieldParts):
         raise RunError(
             "a view writes all values only of fields that memory has room for",
-            advice='Copy the array from its file: np.save(path, sim.device("u")).',
+            advice=f'Copy the array from its file: np.save(path, sim.device("{snapshot.name}")).',
         )
     file = io.BytesIO()
-    np.save(file, values, allow_pickle=False)
+    np.save(file, snapshot.values, allow_pickle=False)
     return file.getvalue()
 
 
@@ -56,9 +55,7 @@ KINDS: Mapping[str, FileKind] = {
     "svg": FileKind(
         "image/svg+xml", "the picture with axes, and the charts", lambda _, s, charts: svg_of(s, charts).encode()
     ),
-    "npy": FileKind(
-        "application/octet-stream", "all values, exactly", lambda snapshot, _, charts: _array(snapshot.values)
-    ),
+    "npy": FileKind("application/octet-stream", "all values, exactly", lambda snapshot, _, charts: _array(snapshot)),
     "csv": FileKind("text/csv", "the curves of all charts", _table),
 }
 

@@ -36,6 +36,7 @@ class Looking:
         """Looks once; raises FieldError if the value has no picture."""
         self._simulation, self._axes = simulation, axes
         self._in_files = lies_in_files(simulation)
+        self._has_profiles = False  # whether profiles were drawn last, whose lines are then read with each look
         self._lock = threading.RLock()
         self._name, self._look_now = name, look
         self._limits: Limits = "growing" if look.limits is None else "held"
@@ -107,6 +108,9 @@ class Looking:
     def charts(self, groups: frozenset[str]) -> tuple[Chart, ...]:
         """Curves of what was seen, of these groups: scalars, probes, profiles."""
         with self._lock:
+            self._has_profiles = "profiles" in groups and self._look_now.window is None
+            if self._has_profiles:
+                self._read(*lines_through(self._axes, self.point))
             time, unit = self._along()
             charts = []
             if "scalars" in groups:
@@ -118,8 +122,7 @@ class Looking:
                 curves = tuple(history.curve(cell_text(cell)) for cell, history in self._probes.items())
                 name, where = self._name, "in probed cells" if self._look_now.window is None else "of probed particles"
                 charts.append(Chart("probes", f"{name} {where}", time, unit, name, self._summary.unit, curves))
-            if "profiles" in groups and self._look_now.window is None:
-                self._read(*lines_through(self._axes, self.point))
+            if self._has_profiles:
                 charts += profiles(self._snapshot, self._axes, self._summary.unit, self.point)
             return tuple(charts)
 
@@ -282,7 +285,8 @@ class Looking:
 
     def _parts(self) -> tuple[Part, ...]:
         """What is read of a field in a file: what is shown, cells that are followed, and lines of profiles."""
-        return (*parts_shown(self._look_now, self._axes), *self._probes, *lines_through(self._axes, self.point))
+        lines = lines_through(self._axes, self.point) if self._has_profiles else ()
+        return (*parts_shown(self._look_now, self._axes), *self._probes, *lines)
 
     def _read(self, *parts: Part) -> None:
         """Look anew if the last look at a field in a file did not read these parts."""
